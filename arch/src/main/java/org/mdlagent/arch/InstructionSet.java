@@ -14,22 +14,23 @@ import org.mdlagent.arch.x86.patch.X86CodeRelocation;
 import org.mdlagent.arch.x86.patch.X86EntryPuns;
 import org.mdlagent.arch.x86.patch.X86PatchSites;
 
-/// What the layers above ask of an instruction set, by who asks. Here alone one is chosen; no code outside this
-/// package's children names it.
+/// The services of an instruction set, grouped by their users. The only place that chooses one; no code outside
+/// this package's children names an instruction set.
 ///
-/// The Java memory model says nothing of instruction fetch. What holds here, and all that patch protocols may rely
-/// on: a store of up to eight bytes inside one naturally aligned [#atomicUnit] is fetched by another core wholly or
-/// not at all (AMD64 Architecture Programmer's Manual, volume 2, section 7.6.1: architectural for 8; for 64, on
-/// Intel, empirical, see "Living on the Edge", PLDI 2016, section 3), and a core that has serialised fetches what was
-/// stored before.
+/// The Java memory model does not cover instruction fetch. Patch protocols may rely on two rules only. A store of
+/// up to eight bytes inside one naturally aligned [#atomicUnit] is fetched by another core wholly or not at all
+/// (AMD64 Architecture Programmer's Manual, volume 2, section 7.6.1: architectural for 8; for 64, on Intel,
+/// empirical, see "Living on the Edge", PLDI 2016, section 3). A core that has serialised fetches what was stored
+/// before.
 ///
-/// @param atomicUnit bytes within which a store to code is atomic for instruction fetch; a power of two, at least 8
-/// @param search     for those who look for sites, calls and linkage in a program's code
-/// @param sites      for those who patch sites
-/// @param puns       for those who probe functions that no compiler has prepared
-/// @param stubs      for those who lay out trampolines
-/// @param snippets   for those who compile snippets
-/// @param relocation for those who replace instructions that other threads execute
+/// @param atomicUnit bytes within which a store to code is atomic for instruction fetch; a power of two, at least
+///     8
+/// @param search     searches a program's code for sites, calls and linkage
+/// @param sites      patches sites
+/// @param puns       probes functions without compiler support
+/// @param stubs      generates trampolines
+/// @param snippets   compiles snippets
+/// @param relocation replaces instructions that other threads execute
 public record InstructionSet(
         int atomicUnit,
         CodeSearch search,
@@ -43,8 +44,7 @@ public record InstructionSet(
         return ofAtomicUnit(Cpu.atomicUnit());
     }
 
-    /// The instruction set of this machine as if stores to code were atomic for fetch within `atomicUnit` bytes, so
-    /// that tests see the rules for both kinds of processor.
+    /// The instruction set of this machine with another atomic unit, so that tests cover both kinds of processor.
     public static InstructionSet ofAtomicUnit(int atomicUnit) {
         return new InstructionSet(
                 atomicUnit,

@@ -1,23 +1,23 @@
-/// What the machine offers: memory, code memory, instruction bytes, images, CPU and synchronisation of cores.
+/// Services of the machine: memory, code memory, instruction bytes, images, CPU and synchronisation of cores.
 ///
-/// Its packages depend on those below them alone:
+/// Each package depends only on those below it:
 ///
 /// | package | |
 /// | --- | --- |
 /// | `arch` | chooses the host's instruction set |
-/// | `x86.patch` | instruction bytes as they are patched |
-/// | `x86.emit` | trampolines and snippets as they are emitted |
-/// | `x86.find` | sites, calls and linkage words as they are found |
+/// | `x86.patch` | patching of instruction bytes |
+/// | `x86.emit` | generation of trampolines and snippets |
+/// | `x86.find` | search for sites, calls and linkage words |
 /// | `x86.bytes` | encodings, the assembler, the decoder |
-/// | `snippet` | snippets and what makes them cheaper |
+/// | `snippet` | snippets and their optimisation |
 /// | `session` | views of the session's records |
-/// | `site` | patch sites, what is asked about them, what they lead to |
+/// | `site` | patch sites, queries about them, their stubs |
 /// | `code` | code memory, plans of stores, traps |
 /// | `cpu` | synchronisation of cores |
 /// | `shim` | the shim's functions, memory by address |
 /// | `layout` | offsets in structures that C and Java share |
 ///
-/// `elf` reads images, `file` opens files by their descriptors; they depend on none of these.
+/// `elf` reads images and `file` opens files by descriptor; they depend on none of these.
 @NullMarked
 package org.mdlagent.arch;
 

@@ -9,13 +9,13 @@ import java.util.Objects;
 import java.util.TreeMap;
 import java.util.TreeSet;
 
-/// Executable memory in small pieces, for code that must be near the text that jumps to it: relocated instructions,
-/// trampolines. A piece is written through its alias ([CodeMemory#alias]).
+/// An allocator of small pieces of executable memory near the text that jumps to them: for relocated instructions
+/// and trampolines. A piece is written through its alias ([CodeMemory#alias]).
 ///
-/// Pieces are cut from blocks of code memory, which are kept for good. A piece takes the smallest gap that it fits in,
-/// in the oldest block within reach; gaps that touch become one. Safe for use by several threads.
+/// Pieces are cut from blocks of code memory, which are never freed. Best fit in the oldest block within reach;
+/// adjacent gaps are merged. Thread-safe.
 public final class CodeArena {
-    /// Pieces start at a multiple of this, and take up one.
+    /// Alignment and size granularity of pieces.
     public static final int ALIGNMENT = 16;
 
     private static final long BLOCK = 64 * 1024;
@@ -28,37 +28,37 @@ public final class CodeArena {
     private long reserved;
     private long used;
 
-    /// Hears of new blocks before anything is in them.
+    /// Is notified of each new block before it is used.
     public interface BlockListener {
-        /// @throws IOException when the block cannot be used
+        /// @throws IOException if the block cannot be used
         void added(long start, long length) throws IOException;
     }
 
     private record Piece(Block block, long size) {}
 
-    /// How much memory there is.
+    /// Memory use.
     ///
     /// @param reserved    bytes in blocks
-    /// @param used        bytes of these in pieces
+    /// @param used        bytes of them in pieces
     /// @param largestFree the largest gap in bytes
     public record Usage(long reserved, long used, long largestFree) {
-        /// Bytes that are in no piece.
+        /// Free bytes.
         public long free() {
             return reserved - used;
         }
 
-        /// The part of the free memory, from 0 to 1, that a request for the largest gap would have to leave.
+        /// External fragmentation: the fraction of free memory, from 0 to 1, outside the largest gap.
         public double fragmentation() {
             return free() == 0 ? 0 : 1 - (double) largestFree / free();
         }
     }
 
-    /// @param limit the most bytes of memory that blocks may take up
+    /// @param limit maximum bytes of all blocks
     public CodeArena(CodeMemory code, long limit) {
         this(code, limit, (start, length) -> {});
     }
 
-    /// @param limit the most bytes of memory that blocks may take up
+    /// @param limit maximum bytes of all blocks
     public CodeArena(CodeMemory code, long limit, BlockListener listener) {
         this.code = code;
         this.limit = limit;
@@ -116,9 +116,9 @@ public final class CodeArena {
         return address;
     }
 
-    /// Takes a piece back. No thread may be in it, or come to it any more.
+    /// Frees a piece. No thread may be in it or able to reach it.
     ///
-    /// @throws IllegalArgumentException when there is no piece at `address`
+    /// @throws IllegalArgumentException if there is no piece at `address`
     public synchronized void free(long address) {
         Piece piece = pieces.remove(address);
         if (piece == null) {
@@ -140,8 +140,8 @@ public final class CodeArena {
         return size + unit - 1 & -unit;
     }
 
-    /// Contiguous memory, cut into pieces and gaps. Gaps of different blocks never become one: their aliases are not
-    /// contiguous.
+    /// Contiguous memory, divided into pieces and gaps. Gaps of different blocks are never merged, because their
+    /// aliases are not contiguous.
     private static final class Block {
         final long start;
         final long end;

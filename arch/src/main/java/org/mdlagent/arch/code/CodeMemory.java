@@ -16,30 +16,30 @@ import org.mdlagent.arch.shim.MemoryMap;
 import org.mdlagent.arch.shim.NativeApi;
 import org.mdlagent.arch.shim.Scratch;
 
-/// Executable memory and its writable aliases. No page is ever writable and executable at once: text that carries
-/// sites is copied into a memory file that is mapped writable elsewhere, and the copy then takes its place;
-/// trampolines live in the same kind of mapping (design: "Code memory").
+/// Executable memory and its writable aliases. No page is ever both writable and executable: text with sites is
+/// copied into a memory file that is mapped writable elsewhere, and the copy then replaces the text. Trampolines
+/// use the same kind of mapping (design: "Code memory").
 ///
-/// Sites are made in a copy before it is shown. So no thread ever executes one that is half made, in whatever
-/// process, and whoever stands in the text when the copy takes its place goes on in it.
+/// Sites are made in a copy before it is shown. So no thread in any process ever executes a half-made site, and a
+/// thread in the text continues in the copy.
 ///
-/// Aliases are for good: when text has gone, what is stored to its copy is seen by nobody. Safe for use by several
-/// threads; looking an alias up takes no lock.
+/// Aliases are permanent: after a text was unmapped, stores to its copy have no effect. Thread-safe; looking up an
+/// alias takes no lock.
 public final class CodeMemory {
     private static final long PAGE = 4096;
 
-    /// Text is copied in pieces of this size, so that a large program pays for what it probes, and neighbours
-    /// become one mapping.
+    /// Granularity of text copies: a large program pays only for what it probes, and adjacent chunks share a
+    /// mapping.
     static final long CHUNK = 64 * 1024;
 
-    /// What a 32-bit displacement reaches, less room for the instruction and for what it may be relative to.
+    /// Reach of a 32-bit displacement, less a margin for the instruction and its base.
     private static final long REACH = (1L << 31) - (1L << 24);
 
-    /// How far below its text code may stand to reach all hops, which are up to 1,568 MiB above the text
-    /// ([org.mdlagent.arch.x86.patch.PunView]).
+    /// Maximum distance of code below its text such that it reaches all hops, which are up to 1,568 MiB above the
+    /// text ([org.mdlagent.arch.x86.patch.PunView]).
     private static final long BELOW = REACH - (98L << 24);
 
-    /// Kept free between an arena and its neighbours, which may grow: heaps upwards, stacks downwards.
+    /// Gap between an arena and its neighbours, which may grow: heaps upwards, stacks downwards.
     private static final long MARGIN = 16L << 20;
 
     private static final long LOWEST = 1L << 16;
@@ -54,19 +54,19 @@ public final class CodeMemory {
 
     private final NativeApi api;
 
-    /// By address, disjoint; replaced, never changed.
+    /// By address, disjoint. Copy on write.
     private volatile Mapping[] mappings = {};
 
-    /// @param mark what text was when it was copied; 0 of an arena
+    /// @param mark checksum of the text when it was copied; 0 for an arena
     record Mapping(long start, long end, long alias, long mark) {}
 
     public CodeMemory(NativeApi api) {
         this.api = api;
     }
 
-    /// Where to store to change the code byte at `address`.
+    /// The writable address of the code byte at `address`.
     ///
-    /// @throws IllegalArgumentException when the byte is neither in remapped text nor in an arena
+    /// @throws IllegalArgumentException if the byte is neither in remapped text nor in an arena
     public long alias(long address) {
         Mapping mapping = find(address);
         if (mapping == null) {
@@ -102,15 +102,15 @@ public final class CodeMemory {
         mappings = all;
     }
 
-    /// Copies the chunks of `[textStart, textEnd)` that hold any of `addresses`, as far as they are not copied yet;
-    /// adjacent chunks become one. From now on their bytes have aliases. [#show] lets the copies take the place of
-    /// the text, which must not change before.
+    /// Copies the chunks of `[textStart, textEnd)` that contain any of `addresses` and are not copied yet;
+    /// adjacent chunks become one. Their bytes then have aliases. [#show] replaces the text by the copies; the
+    /// text must not change before.
     ///
     /// @param addresses ascending
-    /// @param former    a copy of the same text, which has gone: it is overwritten, if it has the same parts and no
-    ///     other process can have it; null when there is none
-    /// @throws ChangedTextException when the program has put something else there, or may write to it
-    /// @throws IOException when there is no memory
+    /// @param former    a copy of the same text, now unmapped: it is overwritten, if it has the same parts and no
+    ///     other process can have it; null for none
+    /// @throws ChangedTextException if the program has mapped something else there, or may write to it
+    /// @throws IOException if out of memory
     public synchronized TextCopy copy(long textStart, long textEnd, long[] addresses, @Nullable TextCopy former)
             throws IOException {
         List<Mapping> parts = new ArrayList<>();
@@ -118,7 +118,7 @@ public final class CodeMemory {
         long end = 0;
         for (long address : addresses) {
             long first = Math.max(address & -CHUNK, textStart & -PAGE);
-            // An instruction may reach into the next chunk.
+            // An instruction may extend into the next chunk.
             long last = Math.min((address + 15 & -CHUNK) + CHUNK, textEnd + PAGE - 1 & -PAGE);
             if (end != 0 && first <= end) {
                 end = Math.max(end, last);
@@ -139,7 +139,7 @@ public final class CodeMemory {
         return new TextCopy(textStart, parts);
     }
 
-    /// @param alias of the place to copy to, 0 for a new one
+    /// @param alias of the target, 0 for a new one
     private Mapping copied(Mapping part, long alias) throws IOException {
         long text = Scratch.address();
         write(part, alias, text);
@@ -163,7 +163,8 @@ public final class CodeMemory {
         Memory.putLong(text + TextDescriptor.MARK, part.mark);
     }
 
-    /// Adds what of `[start, end)` has no alias. What has one keeps it: sites that are toggled through it are there.
+    /// Adds the parts of `[start, end)` without an alias. The others keep theirs, because sites are toggled
+    /// through it.
     private void addGaps(List<Mapping> parts, long start, long end) {
         long from = start;
         for (Mapping mapping : mappings) {
@@ -181,13 +182,12 @@ public final class CodeMemory {
         }
     }
 
-    /// Lets copies take the place of the texts that they were made of, while images are held
-    /// ([NativeApi#holdImages]).
+    /// Replaces texts by their copies, while images are held ([NativeApi#holdImages]).
     ///
-    /// @return the copies of texts that the program has changed since they were copied, at least in part.
-    ///     What it has changed stays. Null, and no text is replaced, when an image has gone all the same, or
-    ///     the agent has been declared dead
-    /// @throws IOException when the kernel refuses a mapping
+    /// @return the copies of texts that the program has changed, at least in part, since they were copied; changed
+    ///     parts stay. Null, and no text is replaced, if an image was unloaded all the same, or the agent has been
+    ///     declared dead
+    /// @throws IOException if the kernel refuses a mapping
     public synchronized @Nullable Set<TextCopy> show(List<TextCopy> copies) throws IOException {
         List<Mapping> parts = new ArrayList<>();
         List<TextCopy> owners = new ArrayList<>();
@@ -219,7 +219,7 @@ public final class CodeMemory {
         }
     }
 
-    /// Whether the copy is what stands there now, all of it.
+    /// Whether all of the copy is in place now.
     public boolean isShown(TextCopy copy, MemoryMap memory) {
         return copy.parts().stream().allMatch(part -> isShown(part, memory));
     }
@@ -237,14 +237,14 @@ public final class CodeMemory {
         return true;
     }
 
-    /// Forgets where a copy stood: its text has gone. Its aliases remain.
+    /// Forgets a copy's address, because its text was unmapped. Its aliases remain.
     public synchronized void forget(TextCopy copy) {
         List<Mapping> remaining = new ArrayList<>(List.of(mappings));
         remaining.removeAll(copy.parts());
         mappings = remaining.toArray(Mapping[]::new);
     }
 
-    /// Whether another process may execute the copy: one that was forked while it was shown.
+    /// Whether another process may execute the copy, because it was forked while the copy was shown.
     private boolean mayBeShared(TextCopy copy) {
         return copy.forksBefore() != forks();
     }
@@ -261,7 +261,7 @@ public final class CodeMemory {
     /// New executable memory that direct jumps from and to all of `[from, to)` reach.
     ///
     /// @return its address
-    /// @throws IOException when there is no room within reach, or the kernel refuses
+    /// @throws IOException if there is no room within reach, or the kernel refuses
     public synchronized long allocateNear(long from, long to, long length) throws IOException {
         long size = length + PAGE - 1 & -PAGE;
         for (long at : places(MemoryMap.read().regions(), from, to, size)) {
@@ -281,7 +281,7 @@ public final class CodeMemory {
     /// New executable memory at exactly `[start, end)`, widened to whole pages.
     ///
     /// @return whether there is room
-    /// @throws IOException when the kernel refuses
+    /// @throws IOException if the kernel refuses
     public synchronized boolean allocateAt(long start, long end) throws IOException {
         long from = start & -PAGE;
         long to = end + PAGE - 1 & -PAGE;
@@ -299,8 +299,8 @@ public final class CodeMemory {
         return true;
     }
 
-    /// Candidate addresses: the nearest gap below first, because above an executable its heap grows; gaps from which
-    /// hops may be out of reach last.
+    /// Candidate addresses: the nearest gap below first, because an executable's heap grows above it; gaps from
+    /// which hops may be out of reach last.
     ///
     /// @param regions in use, in ascending order
     static List<Long> places(List<MemoryMap.Region> regions, long from, long to, long size) {
@@ -331,7 +331,7 @@ public final class CodeMemory {
             long from,
             List<Long> below,
             List<Long> above) {
-        // Small gaps lie between the pieces of one image, where nothing grows.
+        // Small gaps are between the segments of one image, where nothing grows.
         long margin = gapEnd - gapStart > 4 * MARGIN ? MARGIN : 0;
         if (gapEnd <= from) {
             long at = Math.min(gapEnd - margin - size, highest) & -PAGE;
@@ -339,7 +339,7 @@ public final class CodeMemory {
                 below.add(at);
             }
         } else {
-            // The middle of what is in reach leaves most room to a heap below and to a stack above.
+            // The middle of the reachable part leaves most room for a heap below and a stack above.
             long first = Math.max(gapStart + margin, lowest);
             long last = Math.min(gapEnd - margin - size, highest);
             if (first <= last) {

@@ -3,20 +3,20 @@ package org.mdlagent.arch.code;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.shim.NativeApi;
 
-/// What stands in for an instruction while it is being replaced.
+/// Substitutes for an instruction while it is being replaced.
 public interface CodeRelocation {
     /// A one-byte instruction that traps, for [TrapTable]'s handler to redirect the thread.
     byte trapByte();
 
-    /// What has the effect of the instruction `code`, which stands at `address`, without a copy of it.
+    /// An equivalent of the instruction `code` at `address` without a copy of it.
     ///
-    /// @return null when only a copy has ([#relocate])
+    /// @return null if only a copy is equivalent ([#relocate])
     @Nullable
     Redirect redirect(byte[] code, long address);
 
-    /// The code that, standing at `at`, has the effect of the instructions `code` at `address`, and then goes on behind
+    /// Code for address `at` with the effect of the instructions `code` at `address`, which then continues after
     /// them.
     ///
-    /// @throws IllegalArgumentException when there is none, with the reason
+    /// @throws IllegalArgumentException if there is none, with the reason
     byte[] relocate(NativeApi decoder, byte[] code, long address, long at);
 }

@@ -2,8 +2,8 @@ package org.mdlagent.arch.code;
 
 import java.util.Arrays;
 
-/// Numbers of what stands in an image, by its offset, in the order in which they came. A large program has a hundred
-/// thousand: they take some 24 bytes each here, 80 in a map of objects.
+/// A map from offsets in an image to numbers, in insertion order. A large program has a hundred thousand entries:
+/// they take some 24 bytes each here, and 80 in a map of objects.
 public final class OffsetTable {
     private static final long HASH = 0x9E3779B97F4A7C15L;
     private static final int FIRST_CAPACITY = 16;
@@ -11,22 +11,23 @@ public final class OffsetTable {
     private long[] offsets = {};
     private int[] numbers = {};
 
-    /// A power of two, at least half of which are 0: the position of an offset, raised by one.
+    /// Hash slots: the position of an offset plus one, 0: free. Their number is a power of two, and at least half
+    /// are free.
     private int[] slots = {};
 
-    /// What leaves the highest bits of a hash, as many as `slots` takes. These spread offsets at equal distances
-    /// evenly; lower ones do not.
+    /// Shift that leaves the highest bits of a hash. They spread equidistant offsets evenly; the lower bits do
+    /// not.
     private int shift;
 
     private int size;
 
-    /// The position that was found last: mostly the next one is asked for then, or the same.
+    /// The position found last: usually the same or the next one is requested next.
     private int lastFound;
 
-    /// An empty one.
+    /// An empty table.
     public OffsetTable() {}
 
-    /// What is done with each.
+    /// Receives each entry.
     @FunctionalInterface
     public interface Visitor {
         void visit(long offset, int number);
@@ -36,7 +37,7 @@ public final class OffsetTable {
         return size;
     }
 
-    /// The number that came as the `position`-th.
+    /// The number at a position.
     public int number(int position) {
         return numbers[position];
     }
@@ -45,13 +46,13 @@ public final class OffsetTable {
         return position(offset) >= 0;
     }
 
-    /// The number at an offset, `otherwise` when there is none.
+    /// The number at an offset, or `otherwise`.
     public int get(long offset, int otherwise) {
         int position = position(offset);
         return position < 0 ? otherwise : numbers[position];
     }
 
-    /// Where an offset stands, -1 when it is not there.
+    /// The position of an offset, or -1.
     private int position(long offset) {
         for (int i = lastFound; i < size && i <= lastFound + 1; i++) {
             if (offsets[i] == offset) {
@@ -64,7 +65,7 @@ public final class OffsetTable {
         return position;
     }
 
-    /// Gives an offset a number, in place of the one that it had.
+    /// Sets the number of an offset.
     public void put(long offset, int number) {
         if (size == offsets.length) {
             grow();
@@ -104,12 +105,12 @@ public final class OffsetTable {
         }
     }
 
-    /// The slot of an offset that is tried first.
+    /// The first slot to try for an offset.
     static int firstSlot(long offset, int shift) {
         return (int) (offset * HASH >>> shift);
     }
 
-    /// That of an offset, or the one that it would have.
+    /// The slot of an offset, or the free one that it would take.
     private int slot(long offset) {
         int mask = slots.length - 1;
         int slot = firstSlot(offset, shift);

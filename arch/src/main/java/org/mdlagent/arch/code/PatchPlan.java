@@ -1,13 +1,13 @@
 package org.mdlagent.arch.code;
 
-/// The stores that turn a site into one that a single store toggles, all within one atomic unit each except `tail`.
+/// The stores that make a site toggle by a single store. Each is within one atomic unit, except `tail`.
 ///
-/// The site is first neutralised, so that no thread executes the bytes of the tail as an instruction with an effect;
-/// then, when all cores have serialised, the tail is written; when they have serialised again, the toggle words may
-/// be stored at will.
+/// First the site is neutralised, so that no thread executes bytes of the tail as an instruction with an effect.
+/// Once all cores have serialised, the tail is written. Once they have serialised again, the toggle words may be
+/// stored at any time.
 ///
-/// Where no store within one unit neutralises it, the site must have been made [#rewritten] before, by a protocol for
-/// instructions that straddle.
+/// If no store within one unit neutralises the site, it must be [#rewritten] before, by a protocol for straddling
+/// instructions.
 ///
 /// @param address     of the instruction
 /// @param length      of the instruction in bytes
@@ -37,7 +37,7 @@ public record PatchPlan(
         byte[] rewritten) {
     private static final byte[] NOTHING = {};
 
-    /// A site that one store neutralises.
+    /// A plan for a site that one store neutralises.
     public PatchPlan(
             long address,
             int length,
@@ -53,12 +53,12 @@ public record PatchPlan(
         this(address, length, neutralAt, neutralSize, neutral, tailAt, tail, toggleAt, toggleSize, on, off, NOTHING);
     }
 
-    /// A site that is off as it stands, and has nothing that is the same in both states.
+    /// A plan for a site that is off already and has no tail.
     public static PatchPlan asItIs(long address, int length, int toggleSize, long on, long off) {
         return new PatchPlan(address, length, address, 0, 0, address, NOTHING, address, toggleSize, on, off);
     }
 
-    /// Whether nothing need be stored before the site can be toggled.
+    /// Whether the site can be toggled without preparation.
     public boolean isMade() {
         return neutralSize == 0;
     }

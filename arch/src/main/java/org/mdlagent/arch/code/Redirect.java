@@ -2,14 +2,14 @@ package org.mdlagent.arch.code;
 
 import org.mdlagent.arch.layout.TrapDescriptor;
 
-/// What a thread does that meets a trapping byte, in place of the instruction that stood there.
+/// What a thread does at a trapping byte instead of the replaced instruction.
 public sealed interface Redirect {
-    /// As the trap table says it, in one word.
+    /// The encoding in the trap table, in one word.
     ///
-    /// @throws IllegalArgumentException when a target is no address of a user's
+    /// @throws IllegalArgumentException if a target is not a user-space address
     long action();
 
-    /// Goes on at `target`.
+    /// Continues at `target`.
     record Jump(long target) implements Redirect {
         @Override
         public long action() {
@@ -25,8 +25,8 @@ public sealed interface Redirect {
         }
     }
 
-    /// Spins until the trapping byte has changed: what the paper's handler does (PLDI 2016, figure 5). Only for
-    /// comparison, because a patcher that is stopped meanwhile stops the thread.
+    /// Spins until the trapping byte has changed, as the paper's handler does (PLDI 2016, figure 5). Only for
+    /// comparison, because a stopped patcher also stops the thread.
     record Spin() implements Redirect {
         @Override
         public long action() {

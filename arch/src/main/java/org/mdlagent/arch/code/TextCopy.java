@@ -18,7 +18,7 @@ public final class TextCopy {
         return parts;
     }
 
-    /// Notes how many processes had been forked before it was shown: none of them can have it.
+    /// Notes how many processes were forked before the copy was shown: none of them can have it.
     void shownAfter(long forks) {
         forksBefore = forks;
     }

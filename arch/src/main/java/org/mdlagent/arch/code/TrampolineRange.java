@@ -3,7 +3,7 @@ package org.mdlagent.arch.code;
 import java.util.List;
 import org.mdlagent.arch.elf.FrameRule;
 
-/// Generated code, as far as unwinders must know it.
+/// A range of generated code, described for unwinders.
 ///
 /// @param start  address
 /// @param length in bytes
@@ -23,11 +23,10 @@ public record TrampolineRange(long start, long length, Kind kind, List<FrameRule
     public enum Kind {
         /// [RecordingCode].
         RECORDING,
-        /// Stubs of whole functions, one behind the other.
+        /// Adjacent stubs of whole functions.
         FUNCTION_STUBS,
-        /// Code that runs when the body of a whole function has returned, with the words of the call on top of the
-        /// stack,
-        /// and never moves the stack pointer.
+        /// Code that runs after the body of a whole function has returned, with the words of the call on top of
+        /// the stack, and never moves the stack pointer.
         IN_CALL,
         /// Code that never moves the stack pointer and keeps every callee-saved register: all other stubs.
         LEAF,

@@ -7,13 +7,13 @@ import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.shim.NativeApi;
 import org.mdlagent.arch.shim.StoreList;
 
-/// The session's table of trapping bytes (`struct mdl_trap`), which the shim's signal handler reads: here is its
-/// writer. It is in the session because a forked child's threads meet the same bytes.
+/// Writes the session's table of trapping bytes (`struct mdl_trap`), which the shim's signal handler reads. It is
+/// in the session because threads of forked children execute the same bytes.
 ///
-/// Assumes    A1 nobody else writes the table; the handler reads rows in any process that shares the session
+/// Assumes    A1 this class alone writes the table; the handler reads rows in any process that shares the session
 /// Guarantees G1 a handler that runs after [#publish] returned, on a thread that met the byte, sees the row's action
-///            G2 a handler sees some action that the row had, as a whole: it is one word
-///            G3 rows and replaced indices stay: a handler that is late reads valid memory
+///            G2 a handler sees one of the row's actions untorn: it is one word
+///            G3 rows and replaced indices are never freed, so a late handler reads valid memory
 /// Progress   P1 handlers never wait; writers of different rows do not wait for each other, but for [#row]
 ///
 /// | step | writer | handler |
@@ -33,16 +33,16 @@ public final class TrapTable {
     private long nextRow;
     private long endOfRows;
 
-    /// Takes SIGTRAP in this process. A session has one table: further ones would not see its rows.
+    /// Installs the SIGTRAP handler in this process. Create one table per session: another would not see its rows.
     ///
-    /// @throws IllegalStateException when SIGTRAP cannot be had
+    /// @throws IllegalStateException if the handler cannot be installed
     public TrapTable(NativeApi api) {
         this.api = api;
         header = api.session();
         api.catchTraps();
     }
 
-    /// The row of `address`, made when there is none. Rows last as long as the session.
+    /// The row of `address`, created on demand. Rows last as long as the session.
     ///
     /// @throws IllegalStateException when the session's memory is used up
     public synchronized long row(long address) {
@@ -66,7 +66,7 @@ public final class TrapTable {
         return row;
     }
 
-    /// Makes room for rows that will come, so that the index need not be copied over and over.
+    /// Reserves room for rows, so that the index is not copied repeatedly.
     ///
     /// @throws IllegalStateException when the session's memory is used up
     public synchronized void reserve(int more) {
@@ -81,19 +81,19 @@ public final class TrapTable {
         }
     }
 
-    /// From the return of this method on, threads that meet the row's byte are redirected so.
+    /// Once this method has returned, threads at the row's byte are redirected by `action`.
     ///
     /// @param action [Redirect#action]
     public void publish(long row, long action) {
         Memory.putLongRelease(row + TrapDescriptor.ACTION, action);
     }
 
-    /// Threads that still come here try the instruction again. The trapping byte has gone before.
+    /// Makes late threads retry the instruction. The trapping byte must have been removed before.
     public void withdraw(long row) {
         Memory.putLongRelease(row + TrapDescriptor.ACTION, TrapDescriptor.KIND_NONE);
     }
 
-    /// Adds to `rows` what [#publish] stores, for [#publishAll].
+    /// Adds the stores of [#publish] to `rows`, for [#publishAll].
     public static void add(StoreList rows, long row, long action) {
         rows.add(row + TrapDescriptor.ACTION, StoreList.ALL, action);
     }
@@ -109,12 +109,12 @@ public final class TrapTable {
         api.replaceAll(rows);
     }
 
-    /// How often threads have met the row's byte.
+    /// How often threads have trapped at the row's byte.
     public long hits(long row) {
         return Memory.getLongAcquire(row + TrapDescriptor.HITS);
     }
 
-    /// A larger index with the same rows takes the place of `index`, which is 0 at first.
+    /// Replaces `index`, initially 0, by a larger index with the same rows.
     private long grow(long index, long slots) {
         long larger = allocate(TrapIndexDescriptor.SIZE + slots * Long.BYTES);
         Memory.putLong(larger + TrapIndexDescriptor.MASK, slots - 1);
@@ -132,7 +132,7 @@ public final class TrapTable {
         return Memory.getLong(index + TrapIndexDescriptor.MASK) + 1;
     }
 
-    /// Address of the slot that holds the row of `address`, or where it belongs.
+    /// Address of the slot of the row of `address`, or of the free slot for it.
     private static long slot(long index, long address) {
         long mask = Memory.getLong(index + TrapIndexDescriptor.MASK);
         for (long i = address * HASH >>> 32; ; i++) {

@@ -1,4 +1,4 @@
-/// Memory for code: what is reserved beside a text, its writable alias, copies of a text, the table of traps.
+/// Memory for code: arenas near a text, writable aliases, copies of text, the table of traps.
 @NullMarked
 package org.mdlagent.arch.code;
 

@@ -15,9 +15,9 @@ import java.util.Locale;
 import java.util.Properties;
 import org.jspecify.annotations.Nullable;
 
-/// T_max of a processor, and what it rests on, as `mdl calibrate` writes it and the agent reads it: a properties file.
+/// T_max of a processor and its evidence: a properties file that `mdl calibrate` writes and the agent reads.
 ///
-/// A file that somebody else could have written is not read: a T_max that is too short makes programs crash.
+/// A file that another user could have written is rejected: a T_max that is too short crashes programs.
 ///
 /// @param cpu                where it was measured
 /// @param measured           when, RFC 3339; as text, because reading dates takes a starting agent milliseconds
@@ -48,7 +48,7 @@ public record Calibration(
     private static final long MACHINE_OWNER = 0;
     private static final int WRITABLE_BY_OTHERS = 022;
 
-    /// Of no failure in `n` trials one may conclude, at 95 %, that the rate is below 3 in `n`.
+    /// Rule of three: with no failure in `n` trials, the rate is below 3 / `n` at 95 % confidence.
     private static final double RULE_OF_THREE = 3;
 
     public Calibration {
@@ -60,12 +60,12 @@ public record Calibration(
         }
     }
 
-    /// Failures per toggle that there may be, at 95 % confidence.
+    /// Upper bound of failures per toggle, at 95 % confidence.
     public double failureRateBound() {
         return RULE_OF_THREE / toggles;
     }
 
-    /// Where calibrations are: the user's own, which `mdl calibrate` writes, and the machine's.
+    /// Paths of calibrations: the user's, which `mdl calibrate` writes, and the machine's.
     ///
     /// @param stateHome value of `XDG_STATE_HOME`, or null
     /// @param home      the user's directory, or null
@@ -80,7 +80,7 @@ public record Calibration(
         return files;
     }
 
-    /// Writes this so that readers see the old file or the new one, and only the owner may change it.
+    /// Writes the file atomically, writable by its owner only.
     public void write(Path file) throws IOException {
         Path directory = Files.createDirectories(file.toAbsolutePath().getParent());
         Path draft = Files.createTempFile(directory, "tmax", ".new");
@@ -93,10 +93,10 @@ public record Calibration(
         }
     }
 
-    /// Reads a file that belongs to this process's user, or to root.
+    /// Reads a file owned by this process's user or by root.
     ///
-    /// @throws java.nio.file.NoSuchFileException when there is none
-    /// @throws IOException when it cannot be read, is not a calibration, or may be somebody else's work
+    /// @throws java.nio.file.NoSuchFileException if there is none
+    /// @throws IOException if it cannot be read, is not a calibration, or another user could have written it
     public static Calibration read(Path file) throws IOException {
         long self = owner(Path.of("/proc/self"));
         long owner = owner(file, LinkOption.NOFOLLOW_LINKS);

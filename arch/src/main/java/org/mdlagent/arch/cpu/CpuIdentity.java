@@ -8,11 +8,11 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.shim.NativeApi;
 
-/// A processor as far as the timing of its caches and of its instruction fetch may depend on it: what a calibration
-/// is good for.
+/// The properties of a processor on which the timing of its caches and instruction fetch may depend: the scope of
+/// a calibration.
 ///
-/// Inside and outside of a target process it comes from the same two sources: `/proc/cpuinfo`, which alone knows the
-/// microcode, and CPUID for the hypervisor, which no file tells. Texts are printable ASCII.
+/// Inside and outside a target process it comes from the same two sources: `/proc/cpuinfo`, the only source of the
+/// microcode revision, and CPUID, the only source of the hypervisor. Texts are printable ASCII.
 ///
 /// @param vendor       of CPUID leaf 0; "" when the kernel does not tell
 /// @param microcode    revision as the kernel prints it, "" when it does not
@@ -32,7 +32,7 @@ public record CpuIdentity(
     private static final int FIRST_PROCESSOR_BYTES = 4096;
     private static final int HYPERVISOR_LEAF = 0x4000_0000;
 
-    /// Two measurements of one frequency differ by less.
+    /// Tolerance between two measurements of one frequency.
     private static final double SAME_FREQUENCY = 0.01;
 
     public CpuIdentity {
@@ -42,7 +42,7 @@ public record CpuIdentity(
         hypervisor = printable(hypervisor);
     }
 
-    /// The processor of this process, which has the shim.
+    /// The processor of this process, with the shim.
     ///
     /// @param tscHz as the session's clocks show it
     public static CpuIdentity ofProcess(NativeApi api, double tscHz) {
@@ -51,7 +51,7 @@ public record CpuIdentity(
         return of(cpuinfo, hypervisor(registers), Math.round(tscHz));
     }
 
-    /// The processor of this process, which has no shim.
+    /// The processor of this process, without the shim.
     ///
     /// @param trial the program `mdl-calibrate-trial`, which can execute CPUID
     public static CpuIdentity ofProgram(Path trial) throws IOException {
@@ -80,8 +80,8 @@ public record CpuIdentity(
                 tscHz);
     }
 
-    /// In what `there` is another processor than this one: "microcode (0x2 instead of 0x1)", or null when it is the
-    /// same. The name of the model is for people: it may differ.
+    /// How `there` differs from this processor, such as "microcode (0x2 instead of 0x1)", or null. The model name
+    /// is informative only: it may differ.
     public @Nullable String differenceTo(CpuIdentity there) {
         if (!vendor.equals(there.vendor)) {
             return difference("vendor", there.vendor, vendor);
@@ -115,8 +115,8 @@ public record CpuIdentity(
         return value.equals("") ? "none" : value;
     }
 
-    /// What the kernel says of the first processor, "" when it says nothing. Read once: the atomic unit is asked for
-    /// at every start too.
+    /// A field of the first processor in /proc/cpuinfo, "" if absent. Read once, because every start needs the
+    /// atomic unit.
     static String cpuinfo() {
         return FirstProcessor.CPUINFO;
     }
@@ -126,7 +126,7 @@ public record CpuIdentity(
     }
 
     private static String read() {
-        // Reading on would make the kernel ask every processor for its frequency.
+        // Reading on would make the kernel query every processor's frequency.
         try (InputStream in = Files.newInputStream(Path.of("/proc/cpuinfo"))) {
             String text = new String(in.readNBytes(FIRST_PROCESSOR_BYTES), StandardCharsets.US_ASCII);
             int end = text.indexOf("\n\n");

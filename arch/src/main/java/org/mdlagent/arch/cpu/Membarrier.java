@@ -3,11 +3,11 @@ package org.mdlagent.arch.cpu;
 import java.util.concurrent.atomic.AtomicLong;
 import org.mdlagent.arch.shim.NativeApi;
 
-/// Makes every core that runs this process serialise (membarrier(2), `PRIVATE_EXPEDITED_SYNC_CORE`). Architectural:
-/// a core that has serialised fetches what was stored before. It disturbs running threads for a moment, and does
-/// not reach other processes that share the code.
+/// Serialises every core that runs this process (membarrier(2), `PRIVATE_EXPEDITED_SYNC_CORE`). Architectural: a
+/// core that has serialised fetches earlier stores. Interrupts running threads briefly, and does not reach other
+/// processes that share the code.
 ///
-/// Tickets count the barriers that have begun, so one barrier serves all tickets taken before it.
+/// Tickets count started barriers, so one barrier serves all tickets taken before it.
 public final class Membarrier implements CoreSync {
     private final NativeApi api;
     private final AtomicLong begun = new AtomicLong();
@@ -17,18 +17,18 @@ public final class Membarrier implements CoreSync {
         this.api = api;
     }
 
-    /// How many have been issued.
+    /// Number of barriers issued.
     long barriers() {
         return begun.get();
     }
 
-    /// A barrier that begins later serves it.
+    /// Served by any barrier that starts later.
     @Override
     public long ticket() {
         return begun.get();
     }
 
-    /// Issues a barrier when none has served the ticket: there is nothing to wait for then.
+    /// Issues a barrier if none has served the ticket yet, so there is no wait.
     @Override
     public boolean isPast(long ticket) {
         if (lastCompleted.get() <= ticket) {

@@ -2,9 +2,9 @@ package org.mdlagent.arch.cpu;
 
 import org.mdlagent.arch.shim.NativeApi;
 
-/// Lets T_max go by: the time after which a store to code is visible to the instruction fetch of every core
-/// ("Living on the Edge", PLDI 2016, section 3). Empirical: as good as the calibration of this very processor. No other
-/// thread is disturbed, and it reaches all processes that share the code.
+/// Waits for T_max: the time after which a store to code is visible to the instruction fetch of every core
+/// ("Living on the Edge", PLDI 2016, section 3). Empirical: as reliable as the calibration of this processor.
+/// Disturbs no other thread, and covers all processes that share the code.
 public final class TmaxWait implements CoreSync {
     private final NativeApi api;
     private final long tmaxTicks;

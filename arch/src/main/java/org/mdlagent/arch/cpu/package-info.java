@@ -1,4 +1,4 @@
-/// The processor: what it is, what was calibrated on it, and how its cores are made to see a store to code.
+/// The processor: its identity, its calibration, and the synchronisation of its cores after stores to code.
 @NullMarked
 package org.mdlagent.arch.cpu;
 

@@ -2,14 +2,14 @@ package org.mdlagent.arch.elf;
 
 import org.jspecify.annotations.Nullable;
 
-/// The note by which a linker names a build.
+/// The build id note of a linker.
 final class BuildId {
     private static final int BUILD_ID_NOTE = 3;
     private static final int GNU_OWNER = 0x00554e47;
 
     private BuildId() {}
 
-    /// Its contents in lower-case hexadecimal, or null when it is not among these notes.
+    /// The build id in lower-case hexadecimal, or null if these notes have none.
     static @Nullable String of(Cursor notes) throws ElfFormatException {
         while (notes.remaining() >= 12) {
             long ownerSize = notes.u32();
@@ -29,7 +29,7 @@ final class BuildId {
         return null;
     }
 
-    /// Notes are padded to words, but the last one's padding may be missing.
+    /// Notes are padded to words; the last one's padding may be missing.
     private static long padded(long size, Cursor notes) {
         long padded = size + 3 & ~3L;
         return size <= notes.remaining() && padded > notes.remaining() ? size : padded;

@@ -6,9 +6,9 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// Interprets the call frame instructions of one range as far as they concern the CFA (DWARF 5 section 6.4.2).
+/// Interprets the call frame instructions of one range that affect the CFA (DWARF 5 section 6.4.2).
 final class CfaProgram {
-    /// Primary opcodes: two high bits, an operand in the others.
+    /// Primary opcodes: in the two high bits; the other bits are an operand.
     private static final int ADVANCE = 1;
 
     private static final int OFFSET = 2;
@@ -16,14 +16,14 @@ final class CfaProgram {
 
     private static final int OPERAND = 0x3f;
 
-    /// Compilers nest one deep.
+    /// Compilers nest one level deep.
     private static final int DEPTH_MAX = 1024;
 
     private final Cie cie;
     private final PointerEncoding.Bases bases;
     private final Cursor instructions;
 
-    /// The end of the current row, once the instructions up to an advance have been run.
+    /// End of the current row, known once the instructions up to an advance have run.
     private long location;
 
     private int register;
@@ -35,13 +35,13 @@ final class CfaProgram {
     /// Registers below 64 that were saved somewhere, as bits.
     private long saved;
 
-    /// The current state as a rule; null when it has changed.
+    /// The current state as a rule; null if it has changed.
     private @Nullable CfaRule rule;
 
-    /// States that wait for their return; few ranges have any.
+    /// Saved states; few ranges have any.
     private @Nullable ArrayDeque<CfaRule> remembered;
 
-    /// Runs the instructions that are common to many ranges.
+    /// Runs the CIE's instructions.
     CfaProgram(Cie cie, Cursor instructions, PointerEncoding.Bases bases) throws ElfFormatException {
         this.cie = cie;
         this.bases = bases;
@@ -64,7 +64,7 @@ final class CfaProgram {
         }
     }
 
-    /// The rule at an address that is not below that of the call before.
+    /// The rule at an address, which must not be below that of the previous call.
     CfaRule advanceTo(long address) throws ElfFormatException {
         while (location <= address && instructions.hasRemaining()) {
             step(instructions);
@@ -72,7 +72,7 @@ final class CfaProgram {
         return rule();
     }
 
-    /// Whether there is an instruction that says where a register was saved, in what is left of them.
+    /// Whether the remaining instructions say where a register was saved.
     ///
     /// @param number DWARF's, below 64
     boolean saves(int number) throws ElfFormatException {
@@ -96,7 +96,7 @@ final class CfaProgram {
         rows.add((int) (location - start), rule());
     }
 
-    /// The instructions that hold in front of an address, by where they begin to.
+    /// The instructions in effect before an address, by the offset where they take effect.
     List<FrameRule> rulesUntil(long end) throws ElfFormatException {
         long start = location;
         List<FrameRule> rules = new ArrayList<>();
@@ -180,7 +180,7 @@ final class CfaProgram {
             case 0x12 /* def_cfa_sf */ -> describe(number(in), in.sleb() * cie.dataAlignment);
             case 0x13 /* def_cfa_offset_sf */ -> offset(in.sleb() * cie.dataAlignment);
             default -> {
-                // Its operands are not known, so neither is what follows.
+                // Unknown operands, so the rest cannot be parsed.
                 undescribed = CfaRule.Undescribed.UNKNOWN;
                 rule = null;
                 in.position(in.limit());

@@ -2,10 +2,10 @@ package org.mdlagent.arch.elf;
 
 import java.util.Arrays;
 
-/// Where the CFA is at each instruction of one range of code: rows by ascending offset, each of which holds up to the
-/// next one. One object is filled for many ranges.
+/// The CFA at each instruction of one range of code: rows by ascending offset, each valid up to the next. Reusable
+/// for many ranges.
 public final class CfaRows {
-    /// There is no plain rule in this row: an expression, or what the reader does not know.
+    /// The row has no plain rule: an expression, or an unsupported one.
     public static final int NO_REGISTER = -1;
 
     private int[] starts = new int[16];
@@ -13,14 +13,14 @@ public final class CfaRows {
     private int[] offsets = new int[16];
     private int size;
 
-    /// Without rows, until [EhFrame#rows] fills them in.
+    /// Empty until [EhFrame#rows] fills it.
     public CfaRows() {}
 
     void clear() {
         size = 0;
     }
 
-    /// A row of no bytes is replaced by the one that follows.
+    /// An empty row is replaced by the next one.
     void add(int start, CfaRule rule) {
         if (size > 0 && starts[size - 1] == start) {
             size--;
@@ -37,7 +37,7 @@ public final class CfaRows {
         size++;
     }
 
-    /// How many rows there are: one at least.
+    /// Number of rows, at least one.
     public int size() {
         return size;
     }
@@ -57,7 +57,7 @@ public final class CfaRows {
         return offsets[row];
     }
 
-    /// The row that holds at an offset.
+    /// The row in effect at an offset.
     public int at(int offset) {
         int found = Arrays.binarySearch(starts, 0, size, offset);
         return found >= 0 ? found : Math.max(0, -found - 2);

@@ -9,13 +9,13 @@ public sealed interface CfaRule {
     /// @param offset bytes
     record RegisterOffset(int register, long offset) implements CfaRule {}
 
-    /// There is no plain rule.
+    /// No plain rule.
     enum Undescribed implements CfaRule {
-        /// The address is in no described range.
+        /// No range covers the address.
         NO_RANGE,
         /// The rule is a DWARF expression, as in procedure linkage tables and signal frames.
         EXPRESSION,
-        /// The description uses what this reader does not know.
+        /// The description uses an unsupported feature.
         UNKNOWN
     }
 }

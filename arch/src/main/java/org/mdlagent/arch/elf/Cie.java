@@ -1,22 +1,22 @@
 package org.mdlagent.arch.elf;
 
-/// What descriptions have in common (CIE).
+/// The common part of descriptions (CIE).
 final class Cie {
     final long codeAlignment;
     final long dataAlignment;
 
-    /// Whether augmentation data, of a stated length, stand before the instructions of a description.
+    /// Whether augmentation data, with a length, precede the instructions of a description.
     final boolean augmented;
 
     final int pointerEncoding;
 
-    /// How the address of a language's own data is stored; [EhFrame#OMITTED] where there are none.
+    /// Encoding of the address of language-specific data; [EhFrame#OMITTED] if there are none.
     final int dataEncoding;
 
     final boolean signalFrame;
     final boolean known;
 
-    /// The state that every description starts from.
+    /// The initial state of every description.
     final CfaProgram initial;
 
     Cie(Cursor body, PointerEncoding.Bases bases) throws ElfFormatException {

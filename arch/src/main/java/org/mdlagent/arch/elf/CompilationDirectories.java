@@ -4,8 +4,8 @@ import java.util.HashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/// The directories that compilers ran in: line tables before version 5 do not hold them, the units of `.debug_info`
-/// do (DWARF 5 sections 3.1.1 and 7.5).
+/// Compilation directories, from the units of `.debug_info`: line tables before version 5 lack them (DWARF 5
+/// sections 3.1.1 and 7.5).
 final class CompilationDirectories {
     private static final int UNIT_COMPILE = 1;
     private static final int UNIT_PARTIAL = 3;
@@ -16,10 +16,10 @@ final class CompilationDirectories {
     private static final long FORM_INDIRECT = 0x16;
     private static final long FORM_IMPLICIT_CONST = 0x21;
 
-    /// A unit's own entry is at or near the start of its abbreviations.
+    /// Size limit: a unit's own entry is near the start of its abbreviations.
     private static final int ABBREVIATIONS_MAX = 4096;
 
-    /// The header and the unit's own entry, which holds a few strings at most.
+    /// Size limit of the header and the unit's own entry, which has a few strings at most.
     private static final long UNIT_HEAD_MAX = 1 << 16;
 
     private final Map<Long, String> directories = new HashMap<>();
@@ -41,7 +41,7 @@ final class CompilationDirectories {
         }
     }
 
-    /// The directory of the unit whose line table stands at an offset of `.debug_line`, or null if it is not known.
+    /// The directory of the unit whose line table is at an offset of `.debug_line`, or null if unknown.
     @Nullable
     String of(long lineTable) {
         return directories.get(lineTable);

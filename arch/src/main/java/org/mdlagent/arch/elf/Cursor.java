@@ -4,25 +4,25 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.zip.Inflater;
 
-/// A position in a part of a file that is read from low to high. Every read is checked against the end of the part.
+/// A read position in a part of a file. Every read is checked against the end of the part.
 ///
-/// Plain bytes, neither FFM accessors nor buffers: this code runs once, mostly interpreted, where those cost three
-/// times as much.
+/// Uses plain arrays instead of FFM accessors or buffers: this code runs once, mostly interpreted, where those
+/// take three times as long.
 final class Cursor {
-    /// Longest string, so that many names that share one long string cannot make work without bound.
+    /// Maximum string length, so that many names that share one long string cause bounded work.
     private static final int STRING_MAX = 1 << 16;
 
     private final byte[] bytes;
     private final String file;
     private final String part;
 
-    /// Of the first byte in the file.
+    /// File offset of the first byte.
     private final long offset;
 
     private int position;
     private final int limit;
 
-    /// @param offset of the first byte in the file
+    /// @param offset file offset of the first byte
     Cursor(byte[] bytes, String file, String part, long offset) {
         this.bytes = bytes;
         this.file = file;
@@ -40,12 +40,12 @@ final class Cursor {
         this.limit = limit;
     }
 
-    /// A second cursor at the same position.
+    /// A copy at the same position.
     Cursor copy() {
         return new Cursor(this, position, limit);
     }
 
-    /// A second cursor for the bytes from one position to another.
+    /// A cursor for the bytes from one position to another.
     Cursor between(long start, long end) throws ElfFormatException {
         if (start < 0 || start > end || end > limit) {
             throw bad("a range inside the part");
@@ -53,14 +53,14 @@ final class Cursor {
         return new Cursor(this, (int) start, (int) end);
     }
 
-    /// A second cursor for the next `length` bytes only; this one moves behind them.
+    /// A cursor for the next `length` bytes; this one skips them.
     Cursor take(long length) throws ElfFormatException {
         int start = position;
         skip(length);
         return new Cursor(this, start, position);
     }
 
-    /// A cursor over what was made of this part.
+    /// A cursor over bytes derived from this part.
     Cursor holding(byte[] made, String what) {
         return new Cursor(made, file, what, offset);
     }
@@ -69,7 +69,7 @@ final class Cursor {
         return position;
     }
 
-    /// Moves; behind the end is bad input.
+    /// Moves; a position beyond the end is bad input.
     void position(long at) throws ElfFormatException {
         if (at < 0 || at > limit) {
             throw bad("a position inside the part");
@@ -186,14 +186,13 @@ final class Cursor {
         return text((int) at, length);
     }
 
-    /// The string at a position that is known to lie inside, as far as a byte behind its first that ends it, to its
-    /// NUL, the end of the part, or a limit.
+    /// The string at a position inside, up to a terminator after its first byte, its NUL, the end of the part, or
+    /// a limit.
     String textUntil(byte end, int at) {
         return text(at, lengthUntil(end, at, STRING_MAX));
     }
 
-    /// Bytes of the string at a position that is known to lie inside, as far as a byte behind its first that ends it,
-    /// and no more than `most`.
+    /// Length of the string at a position inside, up to a terminator after its first byte, and at most `most`.
     int lengthUntil(byte end, int at, int most) {
         int stop = most < limit - at ? at + most : limit;
         int i = at;
@@ -206,7 +205,7 @@ final class Cursor {
         return i - at;
     }
 
-    /// Whether a byte stands at a position, which may be the end of the part.
+    /// Whether a position, which may be the end of the part, has a given byte.
     boolean isAt(int at, byte sought) {
         return at < limit && bytes[at] == sought;
     }
@@ -224,7 +223,7 @@ final class Cursor {
         return new String(bytes, at, length, StandardCharsets.UTF_8);
     }
 
-    /// Whether these bytes stand at a position, which may lie outside.
+    /// Whether these bytes are at a position, which may be outside.
     boolean holdsAt(long at, byte[] sought) {
         if (at < 0 || at > limit - sought.length) {
             return false;
@@ -236,7 +235,7 @@ final class Cursor {
         return same == sought.length;
     }
 
-    /// Whether these bytes are in the part, somewhere.
+    /// Whether the part contains these bytes.
     boolean holds(byte[] sought) {
         byte[] all = bytes;
         byte first = sought[0];
@@ -248,34 +247,34 @@ final class Cursor {
         return at < end;
     }
 
-    /// A string as files have it, with a NUL behind it.
+    /// A NUL-terminated string.
     static byte[] terminated(String text) {
         return text.concat("\0").getBytes(StandardCharsets.UTF_8);
     }
 
-    /// What is left, and skips it.
+    /// Reads the rest.
     byte[] rest() {
         int from = position;
         position = limit;
         return Arrays.copyOfRange(bytes, from, limit);
     }
 
-    /// A byte at a position that is known to lie inside.
+    /// The byte at a position inside.
     int byteAt(int at) {
         return bytes[at] & 0xff;
     }
 
-    /// A word at a position that is known to lie inside.
+    /// The word at a position inside.
     int intAt(int at) {
         return bytes[at] & 0xff | (bytes[at + 1] & 0xff) << 8 | (bytes[at + 2] & 0xff) << 16 | bytes[at + 3] << 24;
     }
 
-    /// A word at a position that is known to lie inside.
+    /// The word at a position inside.
     long longAt(int at) {
         return intAt(at) & 0xffff_ffffL | (long) intAt(at + 4) << 32;
     }
 
-    /// Gives the bytes that are left to a decompressor.
+    /// Passes the remaining bytes to a decompressor.
     void feed(Inflater inflater) {
         inflater.setInput(bytes, position, limit - position);
     }

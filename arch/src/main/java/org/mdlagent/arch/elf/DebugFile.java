@@ -7,12 +7,11 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// Finds the file that symbols and line tables were moved to when an image was stripped, where debuggers look for it
-/// (GDB manual, "Debugging Information in Separate Files"): by build id below `/usr/lib/debug`, and by the name that
-/// `.gnu_debuglink` has, beside the image, in `.debug` there, and below `/usr/lib/debug`.
+/// Finds the separate debug file of a stripped image where debuggers look for it (GDB manual, "Debugging
+/// Information in Separate Files"): by build id below `/usr/lib/debug`, and by the name in `.gnu_debuglink` beside
+/// the image, in `.debug` there, and below `/usr/lib/debug`.
 ///
-/// One with another build id is of another build, and passed over; so is one that cannot be read. An image without a
-/// build id has none.
+/// Files with another build id, and unreadable files, are skipped. An image without a build id has no debug file.
 public final class DebugFile {
     private static final Path DIRECTORY = Path.of("/usr/lib/debug");
     private static final String LINK = ".gnu_debuglink";
@@ -33,7 +32,7 @@ public final class DebugFile {
         return null;
     }
 
-    /// That of a build whose image may be gone, below `/usr/lib/debug`; null where there is none.
+    /// The debug file below `/usr/lib/debug` of a build whose image may be gone, or null.
     ///
     /// @param id in lower-case hexadecimal
     public static @Nullable ElfFile of(String id) {
@@ -70,7 +69,7 @@ public final class DebugFile {
         return name.isEmpty() || name.indexOf('/') >= 0 ? null : name;
     }
 
-    /// Where the image is: it may have been opened by a link of the kernel's.
+    /// The path of the image, which may have been opened by a /proc link.
     private static @Nullable Path directory(ElfFile image) {
         try {
             return Path.of(image.name()).toRealPath().getParent();
@@ -79,7 +78,7 @@ public final class DebugFile {
         }
     }
 
-    /// A file of a build; null where there is none, or it is of another.
+    /// The file, if it is of this build; otherwise null.
     public static @Nullable ElfFile open(Path candidate, String id) {
         if (!Files.isRegularFile(candidate)) {
             return null;
@@ -103,7 +102,7 @@ public final class DebugFile {
         try {
             file.close();
         } catch (IOException e) {
-            // It was only read.
+            // Opened for reading only, so a failed close loses nothing.
         }
     }
 }

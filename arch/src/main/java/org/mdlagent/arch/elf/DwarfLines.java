@@ -7,8 +7,8 @@ import org.jspecify.annotations.Nullable;
 
 /// The source lines of an image's code, from `.debug_line` versions 2 to 5 (DWARF 5 section 6.2).
 ///
-/// Line tables have no index, so a question costs a pass over all of them: ask for many addresses at once. Units of
-/// other versions, and sequences of code that the linker has dropped, are left out.
+/// Line tables have no index, so each query scans all of them: ask for many addresses at once. Units of other
+/// versions, and sequences of code that the linker has dropped, are skipped.
 public final class DwarfLines {
     private final ElfFile file;
     private final SectionParts lines;
@@ -16,7 +16,7 @@ public final class DwarfLines {
     private final DwarfValue value;
     private final Runnable afterUnit;
 
-    /// The same header has a path in many units: keep one.
+    /// The same path occurs in many units: share one string.
     private final Map<String, String> paths = new HashMap<>();
 
     private @Nullable CompilationDirectories directories;
@@ -29,10 +29,10 @@ public final class DwarfLines {
         this.value = new DwarfValue(file);
     }
 
-    /// The source lines at addresses, in ascending order; null where none is known.
+    /// The source lines at addresses, which must ascend; null where unknown.
     ///
-    /// Where an instruction has several rows, as a function's first instruction often has, the first one counts: it
-    /// is the line of the function's head.
+    /// If an instruction has several rows, as a function's first instruction often has, the first one counts: it
+    /// is the function's head.
     public @Nullable SourceLine[] at(long[] sortedAddresses) throws ElfFormatException {
         Search search = new Search(sortedAddresses);
         DwarfUnits units = new DwarfUnits(lines, Long.MAX_VALUE);
@@ -56,7 +56,7 @@ public final class DwarfLines {
         return false;
     }
 
-    /// The directory that the unit with a line table was compiled in, or null if it is not known.
+    /// The compilation directory of a line table's unit, or null if unknown.
     @Nullable
     String compilationDirectory(long lineTable) throws ElfFormatException {
         CompilationDirectories known = directories;
@@ -76,12 +76,12 @@ public final class DwarfLines {
         return known == null ? path : known;
     }
 
-    /// Matches rows, as they are produced, with the addresses in question.
+    /// Matches rows with the requested addresses as they are produced.
     private final class Search {
         private final long[] addresses;
         final @Nullable SourceLine[] found;
 
-        /// The first address that the rows of this sequence have not passed.
+        /// The first requested address that this sequence has not passed.
         private int next;
 
         private boolean open;
@@ -115,7 +115,7 @@ public final class DwarfLines {
 
         private void passTo(long address, Unit unit) throws ElfFormatException {
             if (!open || address < from) {
-                // A dropped sequence keeps its rows, at an address where no code is.
+                // A dropped sequence keeps its rows, at an address without code.
                 next = executable(address) ? lowerBound(address) : addresses.length;
                 open = false;
                 return;

@@ -1,6 +1,6 @@
 package org.mdlagent.arch.elf;
 
-/// Walks through the units of a DWARF section, each of which begins with its length (DWARF 5 section 7.2.2).
+/// Iterates over the units of a DWARF section; each begins with its length (DWARF 5 section 7.2.2).
 final class DwarfUnits {
     private static final long ESCAPE_64 = 0xffff_ffffL;
     private static final int LENGTH_SIZE = 4;
@@ -13,7 +13,7 @@ final class DwarfUnits {
     private Cursor body;
     private int offsetSize;
 
-    /// @param bodyMax how many bytes of each unit are of interest
+    /// @param bodyMax maximum bytes of each unit to read
     DwarfUnits(SectionParts section, long bodyMax) throws ElfFormatException {
         this.section = section;
         this.bodyMax = bodyMax;
@@ -48,12 +48,12 @@ final class DwarfUnits {
         return start;
     }
 
-    /// What follows the length.
+    /// The unit's content after its length.
     Cursor body() {
         return body;
     }
 
-    /// Bytes of an offset in this unit's format, 4 or 8.
+    /// Size of an offset in this unit's format, 4 or 8.
     int offsetSize() {
         return offsetSize;
     }

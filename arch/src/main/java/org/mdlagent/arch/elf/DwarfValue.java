@@ -2,7 +2,7 @@ package org.mdlagent.arch.elf;
 
 import org.jspecify.annotations.Nullable;
 
-/// The value of one attribute, read by its form (DWARF 5 section 7.5.6). One object reads many values in turn.
+/// The value of one attribute, read by its form (DWARF 5 section 7.5.6). Reusable.
 final class DwarfValue {
     private final ElfFile file;
     private @Nullable Cursor strings;
@@ -18,7 +18,7 @@ final class DwarfValue {
         this.file = file;
     }
 
-    /// Reads a value and moves behind it.
+    /// Reads a value.
     ///
     /// @param offsetSize 4 or 8, as the unit's format says
     void read(int form, Cursor in, int offsetSize) throws ElfFormatException {
@@ -82,7 +82,7 @@ final class DwarfValue {
         return in;
     }
 
-    /// Where in that section it starts.
+    /// Its offset in that section.
     long textAt() {
         return textAt;
     }

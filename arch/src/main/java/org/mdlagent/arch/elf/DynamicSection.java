@@ -7,9 +7,9 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/// What an image asks of the dynamic linker and offers to other images (gABI chapter 5, "Dynamic Section").
+/// An image's imports and exports (gABI chapter 5, "Dynamic Section").
 ///
-/// It is found through the program headers alone, so it is there in the most thoroughly stripped file.
+/// It is found through the program headers alone, so even a fully stripped file has it.
 ///
 /// Long because each table that the section names is read and checked here.
 public final class DynamicSection {
@@ -34,7 +34,7 @@ public final class DynamicSection {
     private static final int ENTRY_SIZE = 24;
     private static final int VERSION_ENTRY_SIZE = 16;
 
-    /// What is above says that the symbol is hidden.
+    /// Version bits; the bit above them marks a hidden symbol.
     private static final int VERSION_MASK = 0x7fff;
 
     private final Machine machine;
@@ -48,14 +48,14 @@ public final class DynamicSection {
 
     private final ElfFile file;
 
-    /// Where there is a number of its version for each symbol, and where their names are.
+    /// Addresses of the symbols' version numbers, and of the versions' names.
     private final long versionsAt;
 
     private final long neededVersionsAt;
 
-    /// A symbol that an image takes from others.
+    /// A symbol that an image imports.
     ///
-    /// @param version of the symbol that the image wants, "" for any
+    /// @param version required version, "" for any
     public record Import(Relocation slot, String version) {}
 
     DynamicSection(ElfFile file, Cursor entries) throws ElfFormatException {
@@ -141,8 +141,8 @@ public final class DynamicSection {
         }
     }
 
-    /// Nothing states the size of the symbol table. The hash tables tell how far it is used by look-ups; the GNU one
-    /// leaves out imported symbols, which are those that relocations name.
+    /// The size of the symbol table is not stored. The hash tables bound the symbols used in look-ups; the GNU one
+    /// omits imported symbols, but relocations name those.
     private int countSymbols(ElfFile file, long symbolsAt, long hashAt, long gnuHashAt) throws ElfFormatException {
         Section section = file.dynamicSymbols();
         if (section != null && section.address() == symbolsAt) {
@@ -198,18 +198,18 @@ public final class DynamicSection {
         return table.longAt(at + 8) >>> 32;
     }
 
-    /// The name other images know this one by, or null for none.
+    /// The soname, or null.
     public @Nullable String soname() throws ElfFormatException {
         return soname == 0 ? null : strings.stringAt(soname);
     }
 
-    /// The names of the images that must be loaded first, in order.
+    /// Names of the needed libraries, in order.
     public List<String> needed() {
         return needed;
     }
 
     /// All relocations: those of the procedure linkage table first, then the others, each in the file's order.
-    /// Compact relative ones (`DT_RELR`), which name no symbol, are left out.
+    /// Without compact relative ones (`DT_RELR`), which have no symbol.
     public List<Relocation> relocations() throws ElfFormatException {
         List<Relocation> result = new ArrayList<>((pltRelocations.limit() + relocations.limit()) / ENTRY_SIZE);
         addAll(pltRelocations, result);
@@ -235,8 +235,8 @@ public final class DynamicSection {
         return strings.stringAt(symbols.intAt((int) symbol * SymbolTable.ENTRY_SIZE) & 0xffff_ffffL);
     }
 
-    /// Calls back for the words that the dynamic linker fills with an address of this image, which stands nowhere else
-    /// in the file. Compact relative relocations (`DT_RELR`) are left out: their words hold the addresses.
+    /// Calls back for words that the dynamic linker fills with an address of this image that is stored only in a
+    /// relocation. Without compact relative relocations (`DT_RELR`), whose words contain the addresses.
     public void findRelativeWords(WordReceiver receiver) {
         for (int at = 0; at + ENTRY_SIZE <= relocations.limit(); at += ENTRY_SIZE) {
             if ((int) relocations.longAt(at + 8) == machine.relativeWord()) {
@@ -249,12 +249,12 @@ public final class DynamicSection {
     @FunctionalInterface
     public interface WordReceiver {
         /// @param address of the word, at link time
-        /// @param value   what it holds
+        /// @param value   its content
         void accept(long address, long value);
     }
 
-    /// The words in memory where the dynamic linker stores the address of one of these symbols: GOT slots, whether
-    /// they are filled at once or lazily, and plain pointers. Those of the procedure linkage table come first.
+    /// The words in which the dynamic linker stores the address of one of these symbols: GOT slots, bound at once
+    /// or lazily, and plain pointers. Slots of the procedure linkage table come first.
     public List<Relocation> slotsOf(Set<String> names) throws ElfFormatException {
         List<Relocation> result = new ArrayList<>();
         boolean[] wanted = new boolean[symbolCount];
@@ -270,8 +270,8 @@ public final class DynamicSection {
         return result;
     }
 
-    /// The names of functions by the words that code calls them through: GOT slots, whether they are filled at once or
-    /// lazily. A plain pointer is none, since the program may change it.
+    /// The names of functions by the GOT slots that code calls them through, bound at once or lazily. Without
+    /// plain pointers, because the program may change them.
     public Map<Long, String> linkageSlots() throws ElfFormatException {
         Map<Long, String> slots = new HashMap<>();
         for (Relocation relocation : relocations()) {
@@ -283,7 +283,7 @@ public final class DynamicSection {
         return slots;
     }
 
-    /// The words in which the dynamic linker stores addresses of the image itself, and these.
+    /// The words in which the dynamic linker stores addresses of the image itself, with these addresses.
     public Map<Long, Long> addends() {
         Map<Long, Long> addends = new HashMap<>();
         for (int at = 0; at + ENTRY_SIZE <= relocations.limit(); at += ENTRY_SIZE) {
@@ -294,7 +294,7 @@ public final class DynamicSection {
         return addends;
     }
 
-    /// The words in which the dynamic linker stores addresses of symbols that the image takes from others.
+    /// The words in which the dynamic linker stores addresses of imported symbols.
     public List<Import> imports() throws ElfFormatException {
         Cursor numbers = table(file, versionsAt, versionsAt == 0 ? 0 : 2L * symbolCount, "the symbols' versions");
         Map<Integer, String> names = versionNames();
@@ -313,8 +313,8 @@ public final class DynamicSection {
         return result;
     }
 
-    /// Versions by their numbers: `Elf64_Verneed` of each library, in it `Elf64_Vernaux` of each version (Linux
-    /// Standard Base, Core, 10.7). Each says how far the next one is, the last 0.
+    /// Versions by number: an `Elf64_Verneed` for each library, with an `Elf64_Vernaux` for each version (Linux
+    /// Standard Base, Core, 10.7). Each has the distance to the next, 0 in the last.
     private Map<Integer, String> versionNames() throws ElfFormatException {
         if (neededVersionsAt == 0) {
             return Map.of();
@@ -340,7 +340,7 @@ public final class DynamicSection {
         return names;
     }
 
-    /// @param entries so far: there cannot be more than have room
+    /// @param entries so far, to bound the walk by the table's size
     private static void checkVersion(int at, int entries, Cursor table) throws ElfFormatException {
         check(at >= 0 && at <= table.limit() - VERSION_ENTRY_SIZE, "a version", table);
         check(entries <= table.limit() / VERSION_ENTRY_SIZE, "an end of the versions", table);
@@ -364,7 +364,7 @@ public final class DynamicSection {
         }
     }
 
-    /// The functions that the image offers to others: the address of each by its symbol.
+    /// Exported functions: addresses by symbol.
     public Map<String, Long> functions() throws ElfFormatException {
         Map<String, Long> functions = new HashMap<>();
         for (int i = 1; i < symbolCount; i++) {
@@ -378,22 +378,22 @@ public final class DynamicSection {
         return functions;
     }
 
-    /// Whether the image offers this symbol to others.
+    /// Whether the image exports this symbol.
     public boolean defines(String symbol) {
         return find(Set.of(symbol), true);
     }
 
-    /// Whether the image offers one of these symbols to others.
+    /// Whether the image exports one of these symbols.
     public boolean definesAny(Set<String> names) {
         return find(names, true);
     }
 
-    /// Whether the image takes this symbol from another one.
+    /// Whether the image imports this symbol.
     public boolean imports(String symbol) {
         return find(Set.of(symbol), false);
     }
 
-    /// Compares bytes: images have thousands of symbols, and names that are decoded take longer than the rest.
+    /// Compares bytes, because decoding the names of thousands of symbols would dominate.
     private boolean find(Set<String> wanted, boolean defined) {
         byte[][] names = new byte[wanted.size()][];
         int count = 0;

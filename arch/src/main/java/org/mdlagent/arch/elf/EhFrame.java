@@ -8,11 +8,11 @@ import java.util.Map;
 import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
-/// The unwind tables of an image: its ranges of code, sorted by address, and how to find the caller's frame at each
+/// The unwind tables of an image: code ranges sorted by address, and how to find the caller's frame at each
 /// instruction (LSB core, "Exception Frames"; DWARF 5 section 6.4).
 ///
-/// The ranges come from the binary search table of `.eh_frame_hdr`; where there is none, from a walk through
-/// `.eh_frame`. The descriptions themselves are read when they are asked for.
+/// The ranges come from the binary search table of `.eh_frame_hdr`, or, without one, from a scan of `.eh_frame`.
+/// Descriptions are read on demand.
 public final class EhFrame {
     static final int OMITTED = 0xff;
 
@@ -23,7 +23,7 @@ public final class EhFrame {
     /// Positions in `frames` of the descriptions (FDEs).
     private final int[] entries;
 
-    /// Of the ranges, as far as they have been read; else 0.
+    /// Lengths of the ranges read so far; else 0.
     private final int[] lengths;
 
     private final Map<Integer, Cie> cies = new HashMap<>();
@@ -87,7 +87,7 @@ public final class EhFrame {
         return new EhFrame(frames, bases, starts, entries);
     }
 
-    /// Finds the descriptions without the help of a table.
+    /// Finds the descriptions without a table.
     private static EhFrame walk(Cursor frames, PointerEncoding.Bases bases) throws ElfFormatException {
         EhFrame reader = new EhFrame(frames, bases, new long[0], new int[0]);
         long[] starts = new long[64];
@@ -130,7 +130,7 @@ public final class EhFrame {
         return new EhFrame(frames, bases, sortedStarts, sortedEntries);
     }
 
-    /// How many ranges of code there are; the other methods number them from 0, by ascending address.
+    /// Number of code ranges; the other methods index them from 0, by ascending address.
     public int size() {
         return starts.length;
     }
@@ -148,7 +148,7 @@ public final class EhFrame {
         return lengths[range];
     }
 
-    /// As in [Fde], but without an object for each: all ranges are asked for their lengths.
+    /// As in [Fde], without allocating one: the lengths of all ranges are requested.
     private int readLength(int position) throws ElfFormatException {
         frames.position(position);
         long rest = lengthOfEntry();
@@ -173,12 +173,12 @@ public final class EhFrame {
         }
     }
 
-    /// Whether a range is what signal handlers return to, not a function.
+    /// Whether a range is a signal trampoline.
     public boolean signalFrame(int range) throws ElfFormatException {
         return new Fde(entries[range]).cie.signalFrame;
     }
 
-    /// Whether code of a range saves a register and brings it back, as its description says.
+    /// Whether, by its description, code of a range saves and restores a register.
     ///
     /// @param register DWARF's number of it, below 64
     public boolean saves(int range, int register) throws ElfFormatException {
@@ -186,7 +186,7 @@ public final class EhFrame {
         return new CfaProgram(fde.cie, fde.instructions, fde.start, bases).saves(register);
     }
 
-    /// The range that an address lies in, or -1.
+    /// The range that contains an address, or -1.
     public int containing(long address) throws ElfFormatException {
         int range = lastNotAfter(address);
         return range >= 0 && Long.compareUnsigned(address - starts[range], length(range)) < 0 ? range : -1;
@@ -197,7 +197,7 @@ public final class EhFrame {
         return i >= 0 ? i : -i - 2;
     }
 
-    /// The rule that holds when the instruction at an address is about to run.
+    /// The rule in effect before the instruction at an address runs.
     public CfaRule cfaAt(long address) throws ElfFormatException {
         return cfaAt(new long[] {address})[0];
     }
@@ -229,7 +229,7 @@ public final class EhFrame {
     /// The rules for the first instructions of a range.
     ///
     /// @param length bytes of these instructions
-    /// @return in ascending order of offset; null when the range is described in an unusual way
+    /// @return in ascending order of offset; null if the description is unusual
     public @Nullable List<FrameRule> rulesOfFirst(int range, int length) throws ElfFormatException {
         Fde fde = new Fde(entries[range]);
         if (!fde.cie.known || fde.cie.codeAlignment != 1 || fde.cie.dataAlignment != -Long.BYTES) {
@@ -245,9 +245,9 @@ public final class EhFrame {
         new CfaProgram(fde.cie, fde.instructions, fde.start, bases).addRows(rows);
     }
 
-    /// Tells the addresses where the unwinder enters the code of a range again.
+    /// Reports the landing pads of a range.
     ///
-    /// @param file that these tables are of
+    /// @param file the image of these tables
     public void landingPads(int range, ElfFile file, LongConsumer pads) throws ElfFormatException {
         Fde fde = new Fde(entries[range]);
         if (fde.exceptionTable != 0) {
@@ -262,7 +262,7 @@ public final class EhFrame {
         final long length;
         final Cursor instructions;
 
-        /// Address of its language's own data, 0 for none.
+        /// Address of language-specific data, 0 for none.
         final long exceptionTable;
 
         Fde(int position) throws ElfFormatException {
@@ -277,7 +277,7 @@ public final class EhFrame {
                 long length = body.uleb();
                 int at = body.position();
                 if (cie.dataEncoding != OMITTED && length > 0) {
-                    // A null pointer is stored as 0, whatever it is relative to.
+                    // A null pointer is stored as 0, whatever its base.
                     boolean none = PointerEncoding.readSize(cie.dataEncoding, body.copy()) == 0;
                     ownData = none ? 0 : PointerEncoding.read(cie.dataEncoding, body, bases);
                 }
@@ -293,7 +293,7 @@ public final class EhFrame {
         }
     }
 
-    /// What follows an entry's length.
+    /// An entry's content after its length.
     private Cursor body(int position) throws ElfFormatException {
         frames.position(position);
         return frames.take(lengthOfEntry());
@@ -307,7 +307,7 @@ public final class EhFrame {
         return length;
     }
 
-    /// The common entry of a description.
+    /// The CIE of a description.
     ///
     /// @param idAt     position of the distance to it
     /// @param distance backwards
@@ -318,7 +318,7 @@ public final class EhFrame {
         return cie(idAt - (int) distance);
     }
 
-    /// Most descriptions have the same one as those before them.
+    /// Most descriptions share their predecessor's CIE.
     private Cie cie(int position) throws ElfFormatException {
         Cie last = lastCie;
         if (last == null || lastCieAt != position) {

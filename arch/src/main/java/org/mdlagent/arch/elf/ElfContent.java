@@ -9,17 +9,16 @@ import java.util.zip.DataFormatException;
 import java.util.zip.Inflater;
 import org.jspecify.annotations.Nullable;
 
-/// The bytes of a file or an array, read by parts and checked: what is outside, too large or compressed wrongly is a
-/// fault of the file.
+/// The bytes of a file or an array, read in checked parts: a part that is out of bounds, too large or badly
+/// compressed is reported as a fault of the file.
 final class ElfContent implements AutoCloseable {
     private static final int COMPRESSION_HEADER_SIZE = 24;
     private static final int COMPRESSION_ZLIB = 1;
 
-    /// Deflate expands by no more than 1032, so a larger claim is a lie.
+    /// Deflate expands at most 1032-fold, so a larger claim is invalid.
     private static final long EXPANSION_MAX = 1032;
 
-    /// A part larger than this is refused: the heap of an agent is small, and what an image has of real use is
-    /// smaller.
+    /// Maximum size of a part: the agent's heap is small, and useful parts are smaller.
     private static final long PART_MAX = Math.min(Runtime.getRuntime().maxMemory() / 4, Integer.MAX_VALUE - 8);
 
     private static final int WINDOW = 64 * 1024;
@@ -27,18 +26,18 @@ final class ElfContent implements AutoCloseable {
 
     private final String name;
 
-    /// One of these two is there.
+    /// Exactly one of these two is set.
     private final @Nullable RandomAccessFile content;
 
     private final byte @Nullable [] bytes;
     private final long size;
 
-    /// What was read ahead: small parts that follow each other, like functions, take no call of the kernel each.
+    /// Read-ahead buffer, so that adjacent small parts, such as functions, do not need a system call each.
     private byte[] window = {};
 
     private long windowStart;
 
-    /// Of the small part that was read last.
+    /// Position of the small part read last.
     private long lastOffset = -WINDOW;
 
     private ElfContent(String name, @Nullable RandomAccessFile content, byte @Nullable [] bytes, long size) {

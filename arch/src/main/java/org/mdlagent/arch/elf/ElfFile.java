@@ -11,13 +11,12 @@ import org.jspecify.annotations.Nullable;
 
 /// A 64-bit little-endian ELF executable, shared object or separate debug file (System V gABI, chapters 4 and 5).
 ///
-/// Opening reads the file header and the program headers; each other part is read and checked when it is first asked
-/// for, so that a part that nobody needs costs nothing and may be damaged. Parts are read, not mapped: a file that is
-/// truncated meanwhile is then bad input like any other, where a mapping would fault. What has been obtained from a
-/// file stays usable when the file is closed.
+/// Opening reads the file header and the program headers. Every other part is read and checked on first use, so
+/// unused parts cost nothing and may be damaged. Parts are read, not mapped: a file truncated meanwhile is then
+/// ordinary bad input, whereas a mapping would fault. Parts already obtained remain usable after the file is
+/// closed.
 ///
-/// All addresses are those of link time: in the process, the image's load bias comes on top. Not safe for use by
-/// several threads.
+/// All addresses are link-time addresses: add the image's load bias for the process. Not thread-safe.
 ///
 /// Long because every part is checked here before any other class reads it.
 public final class ElfFile implements AutoCloseable {
@@ -60,7 +59,7 @@ public final class ElfFile implements AutoCloseable {
 
     /// Reads from memory; the array must not change.
     ///
-    /// @param name for messages
+    /// @param name used in messages
     /// @throws ElfFormatException if it is not a supported ELF file
     public static ElfFile of(String name, byte[] bytes) throws ElfFormatException {
         return new ElfFile(ElfContent.of(name, bytes));
@@ -91,7 +90,7 @@ public final class ElfFile implements AutoCloseable {
         return List.copyOf(result);
     }
 
-    /// The path, or the name it was given.
+    /// The path or the given name.
     public String name() {
         return content.name();
     }
@@ -101,7 +100,7 @@ public final class ElfFile implements AutoCloseable {
         return header.machine();
     }
 
-    /// Whether the image can be loaded at any address (`ET_DYN`): a shared object, or a PIE.
+    /// Whether the image is position-independent (`ET_DYN`): a shared object or a PIE.
     public boolean positionIndependent() {
         return header.type() == ElfHeader.TYPE_SHARED;
     }
@@ -127,7 +126,7 @@ public final class ElfFile implements AutoCloseable {
         return result;
     }
 
-    /// All section headers, in the file's order, the null section included; empty where they have been removed.
+    /// All section headers, in the file's order, with the null section; empty if they were stripped.
     public List<Section> sections() throws ElfFormatException {
         List<Section> result = sections;
         if (result == null) {
@@ -168,7 +167,7 @@ public final class ElfFile implements AutoCloseable {
         return List.copyOf(result);
     }
 
-    /// The first section of a name, or null.
+    /// The first section with a name, or null.
     public @Nullable Section section(String sectionName) throws ElfFormatException {
         List<Section> all = sections();
         for (int i = 0; i < all.size(); i++) {
@@ -189,7 +188,7 @@ public final class ElfFile implements AutoCloseable {
         return null;
     }
 
-    /// The id that the linker gave to this build, in lower-case hexadecimal, or null where there is none.
+    /// The build id in lower-case hexadecimal, or null.
     public @Nullable String buildId() throws ElfFormatException {
         for (int i = 0; i < segments.size(); i++) {
             Segment segment = segments.get(i);
@@ -214,14 +213,14 @@ public final class ElfFile implements AutoCloseable {
 
     /// An image in memory.
     public interface Image {
-        /// Its program headers, as they stand there.
+        /// Its program headers, as stored in memory.
         byte[] programHeaders(int length);
 
-        /// What stands at a link-time address.
+        /// Bytes at a link-time address.
         byte[] bytes(long address, int length);
     }
 
-    /// Whether the file has the program headers of an image, and its notes, the build id among them.
+    /// Whether the file has the same program headers and notes, including the build id, as an image.
     public boolean isFileOf(Image image) throws ElfFormatException {
         byte[] headers = range(
                         header.programHeaders(),
@@ -244,8 +243,7 @@ public final class ElfFile implements AutoCloseable {
         return true;
     }
 
-    /// What was stripped from this file and is kept apart ([DebugFile]); null where nothing is found. It is closed with
-    /// this one.
+    /// The separate debug file ([DebugFile]), or null. It is closed with this one.
     public @Nullable ElfFile debugFile() throws ElfFormatException {
         if (!debugFileKnown) {
             debugFileKnown = true;
@@ -254,7 +252,7 @@ public final class ElfFile implements AutoCloseable {
         return debugFile;
     }
 
-    /// What the dynamic linker is told, or null for a statically linked image.
+    /// The dynamic section, or null for a statically linked image.
     public @Nullable DynamicSection dynamic() throws ElfFormatException {
         if (dynamic == null) {
             for (int i = 0; i < segments.size(); i++) {
@@ -269,8 +267,8 @@ public final class ElfFile implements AutoCloseable {
         return dynamic;
     }
 
-    /// The functions of `.symtab`, here or in the [#debugFile], or, where there is none, those that Go's runtime
-    /// knows, or those that the dynamic linker sees.
+    /// The functions of `.symtab`, here or in the [#debugFile]; else those in Go's runtime tables, or else those
+    /// in the dynamic symbol table.
     public SymbolTable symbols() throws ElfFormatException {
         SymbolTable result = symbols;
         if (result == null) {
@@ -280,8 +278,8 @@ public final class ElfFile implements AutoCloseable {
         return result;
     }
 
-    /// Whether this very file may have a function of this name: without reading its symbols, for most images have none
-    /// that is looked for.
+    /// Whether this file itself may have a function of this name. Does not read its symbols, because most images
+    /// lack the name.
     public boolean mentions(String function) throws ElfFormatException {
         Section table = section(Section.SYMBOL_TABLE);
         if (table != null) {
@@ -291,13 +289,13 @@ public final class ElfFile implements AutoCloseable {
         return linking != null && linking.definesAny(Set.of(function));
     }
 
-    /// Whether a symbol of this name is defined or wanted by this very file.
+    /// Whether this file itself defines or imports a symbol of this name.
     public boolean names(String symbol) throws ElfFormatException {
         DynamicSection linking = dynamic();
         return mentions(symbol) || linking != null && linking.imports(symbol);
     }
 
-    /// Whether the bytes of a text stand somewhere in a section.
+    /// Whether a section contains the bytes of a text.
     public boolean holds(String sectionName, String text) throws ElfFormatException {
         Section found = section(sectionName);
         return found != null
@@ -330,17 +328,17 @@ public final class ElfFile implements AutoCloseable {
         return ofGo != null ? ofGo : exportedSymbols();
     }
 
-    /// Whether Go's compiler has made it.
+    /// Whether Go's compiler produced it.
     public boolean isGo() throws ElfFormatException {
         return GoFunctions.areIn(this);
     }
 
-    /// The functions that Go's runtime knows; null where it is none, or of a version before 1.18.
+    /// The functions in Go's runtime tables; null if it is not a Go program, or from a version before 1.18.
     public @Nullable SymbolTable goFunctions() throws ElfFormatException {
         return GoFunctions.of(this);
     }
 
-    /// The functions that other images may call by name.
+    /// The exported functions.
     public SymbolTable exportedSymbols() throws ElfFormatException {
         SymbolTable result = exportedSymbols;
         if (result == null) {
@@ -359,7 +357,7 @@ public final class ElfFile implements AutoCloseable {
         return new SymbolTable(none, none.copy(), List.of());
     }
 
-    /// The symbol table that the dynamic linker uses, as the section headers describe it; null without them.
+    /// The dynamic symbol table by section headers; null without them.
     @Nullable
     Section dynamicSymbols() throws ElfFormatException {
         return section(Section.DYNAMIC_SYMBOLS);
@@ -375,7 +373,7 @@ public final class ElfFile implements AutoCloseable {
         return all.get(section.link());
     }
 
-    /// How to find the caller's frame, or null for an image without unwind tables.
+    /// The unwind tables, or null if the image has none.
     public @Nullable EhFrame ehFrame() throws ElfFormatException {
         if (ehFrame == null) {
             ehFrame = EhFrame.read(this);
@@ -383,28 +381,28 @@ public final class ElfFile implements AutoCloseable {
         return ehFrame;
     }
 
-    /// The source lines of code, or null for an image without line tables, here or in the [#debugFile].
+    /// The source lines, here or in the [#debugFile], or null.
     public @Nullable DwarfLines lines() throws ElfFormatException {
         return lines(() -> {});
     }
 
-    /// The source lines of code, or null for an image without line tables.
+    /// The source lines, or null if the image has no line tables.
     ///
-    /// @param afterUnit runs after each unit that is read, of which there may be gigabytes
+    /// @param afterUnit runs after each unit; there may be gigabytes of them
     public @Nullable DwarfLines lines(Runnable afterUnit) throws ElfFormatException {
         ElfFile file = parts(".debug_line") == null ? debugFile() : this;
         SectionParts lines = file == null ? null : file.parts(".debug_line");
         return file == null || lines == null ? null : new DwarfLines(file, lines, afterUnit);
     }
 
-    /// The contents of a section, to be read bit by bit; null if there is no such section or it has no contents.
+    /// The contents of a section, read in parts; null if it is missing or empty.
     @Nullable
     SectionParts parts(String sectionName) throws ElfFormatException {
         Section found = section(sectionName);
         return found == null || found.type() == Section.NO_BITS ? null : new SectionParts(this, found);
     }
 
-    /// The bytes of a section, expanded if they are compressed; null if there is no such section or it has none.
+    /// The bytes of a section, decompressed if necessary; null if it is missing or empty.
     public byte @Nullable [] sectionBytes(String sectionName) throws ElfFormatException {
         Section found = section(sectionName);
         return found == null || found.type() == Section.NO_BITS
@@ -412,7 +410,7 @@ public final class ElfFile implements AutoCloseable {
                 : contents(found).rest();
     }
 
-    /// The contents of a section, expanded if they are compressed (gABI chapter 4, "Section Compression").
+    /// The contents of a section, decompressed if necessary (gABI chapter 4, "Section Compression").
     Cursor contents(Section section) throws ElfFormatException {
         if (section.type() == Section.NO_BITS) {
             throw bad("contents of section " + section.name(), section.offset());

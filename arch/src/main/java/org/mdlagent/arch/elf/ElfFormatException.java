@@ -2,9 +2,9 @@ package org.mdlagent.arch.elf;
 
 import java.io.IOException;
 
-/// A file is not the ELF file it should be, or uses a feature that this reader does not support.
+/// A file is not a valid ELF file, or uses an unsupported feature.
 ///
-/// It is the only exception that bad bytes can cause in this package.
+/// The only exception that bad bytes can cause in this package.
 public final class ElfFormatException extends IOException {
     private static final long serialVersionUID = 1;
 
@@ -24,13 +24,13 @@ public final class ElfFormatException extends IOException {
         return file;
     }
 
-    /// What should have been there.
+    /// The expected content.
     public String expected() {
         return expected;
     }
 
-    /// Where it should have been: bytes from the file's start, or, in a compressed section, from the start of its
-    /// expanded contents.
+    /// Its position: bytes from the file's start, or, in a compressed section, from the start of its decompressed
+    /// contents.
     public long offset() {
         return offset;
     }

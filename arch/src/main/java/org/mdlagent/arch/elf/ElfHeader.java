@@ -1,6 +1,6 @@
 package org.mdlagent.arch.elf;
 
-/// The header of a file, of the kinds that are read here.
+/// The header of a supported ELF file.
 ///
 /// @param type              [#TYPE_EXECUTABLE] or [#TYPE_SHARED]
 /// @param entry             address where a program starts
@@ -23,7 +23,7 @@ record ElfHeader(
     static final int TYPE_EXECUTABLE = 2;
     static final int TYPE_SHARED = 3;
 
-    /// Counts and indices that do not fit in the header's 16 bits stand in section header 0 instead.
+    /// Counts and indices that do not fit in the header's 16 bits are in section header 0.
     private static final int ESCAPE = 0xffff;
 
     /// @throws ElfFormatException if it is not that of a supported ELF file

@@ -2,8 +2,8 @@ package org.mdlagent.arch.elf;
 
 import java.util.function.LongConsumer;
 
-/// Where the unwinder enters a function again: the landing pads of its language-specific data, as GCC's and LLVM's
-/// personality routines read them.
+/// The landing pads of a function, from its language-specific data as GCC's and LLVM's personality routines read
+/// them.
 final class ExceptionTable {
     private static final int OMITTED = 0xff;
 

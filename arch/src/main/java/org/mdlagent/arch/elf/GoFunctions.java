@@ -5,7 +5,7 @@ import java.nio.ByteOrder;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// The functions of a Go program, from the table that Go's runtime has of them: it is there in stripped files, too.
+/// The functions of a Go program, from its runtime's function table, which stripped files have too.
 ///
 /// Its header, of Go 1.18 and later (`runtime/symtab.go`, `pcHeader`; offsets count from its start):
 ///
@@ -17,12 +17,12 @@ import org.jspecify.annotations.Nullable;
 /// | 32 | offset of names |
 /// | 64 | offset of the functions: pairs of 32-bit offsets, of code in the text, and of what describes it from here |
 ///
-/// The second word of what describes a function is the offset of its name. Behind the last function is one that only
-/// says where that ends.
+/// The second word of a function's description is the offset of its name. A final entry marks the end of the last
+/// function.
 final class GoFunctions {
     static final String SECTION = ".gopclntab";
 
-    /// In position-independent programs the linker lays it among what is read-only after relocation.
+    /// In position-independent programs the table is in the RELRO segment.
     private static final String RELOCATED_SECTION = ".data.rel.ro";
 
     private static final String BUILD_ID_SECTION = ".note.go.buildid";
@@ -30,7 +30,7 @@ final class GoFunctions {
     private static final int MAGIC_1_18 = 0xFFFFFFF0;
     private static final int MAGIC_1_20 = 0xFFFFFFF1;
 
-    /// The table begins at a multiple of it.
+    /// Alignment of the table.
     private static final int ALIGNMENT = 32;
 
     private static final int HEADER_SIZE = 72;
@@ -52,7 +52,7 @@ final class GoFunctions {
                 || file.section(BUILD_ID_SECTION) != null;
     }
 
-    /// Null where there is no table of a version that is known.
+    /// Null if there is no table of a known version.
     static @Nullable SymbolTable of(ElfFile file) throws ElfFormatException {
         if (!areIn(file)) {
             return null;
@@ -81,7 +81,7 @@ final class GoFunctions {
         return -1;
     }
 
-    /// Makes symbols of the functions, as the rest of the reader knows them.
+    /// Turns the functions into symbols for the rest of the reader.
     private static SymbolTable read(Cursor table, List<Segment> executable) throws ElfFormatException {
         long base = table.position();
         long count = word(table, base + COUNT_AT);

@@ -3,8 +3,7 @@ package org.mdlagent.arch.elf;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
-/// The directories and files of one line table (DWARF 5 section 6.2.4); read when the first row that matters is
-/// found.
+/// The directories and files of one line table (DWARF 5 section 6.2.4), read when its first matching row is found.
 final class LineFileTable {
     private static final long CONTENT_PATH = 1;
     private static final long CONTENT_DIRECTORY = 2;
@@ -46,7 +45,7 @@ final class LineFileTable {
             }
         }
         long count = in.uleb();
-        // Each entry takes a byte at least, so that the table's size bounds the work.
+        // Each entry takes at least a byte, so the table's size bounds the work.
         if (count < 0 || count > in.remaining() || (count > 0 && formats == 0)) {
             throw in.bad("as many entries as the table can hold");
         }
@@ -87,7 +86,7 @@ final class LineFileTable {
         }
     }
 
-    /// The path of a file by the number that the line program uses, or null if the table does not have it.
+    /// The path of a file by its number in the line program, or null.
     @Nullable
     String path(long number) throws ElfFormatException {
         long index = numberedFromZero ? number : number - 1;
@@ -106,7 +105,7 @@ final class LineFileTable {
     }
 
     private String inDirectory(long number, String name) throws ElfFormatException {
-        // Number 0 is the directory the compiler ran in, which only version 5 stores here.
+        // Number 0 is the compilation directory, which only version 5 stores here.
         String path = name;
         if (number != 0) {
             String directory = directory(numberedFromZero ? number : number - 1);
@@ -133,7 +132,7 @@ final class LineFileTable {
         return directory.isEmpty() ? name : directory.concat("/").concat(name);
     }
 
-    /// Where names stand; most are never decoded.
+    /// Positions of names; most are never decoded.
     private static final class Names {
         private int size;
         private @Nullable Cursor[] textIn;

@@ -2,7 +2,7 @@ package org.mdlagent.arch.elf;
 
 import org.jspecify.annotations.Nullable;
 
-/// An instruction set, and the numbers that its psABI supplement gives to what the gABI leaves open.
+/// An instruction set and the constants of its psABI supplement.
 public enum Machine {
     /// System V ABI, AMD64 supplement: table 4.9 (relocation types), figure 3.36 (DWARF registers).
     X86_64(62, 7, 6, 1, 8, 7);

@@ -37,7 +37,7 @@ final class PointerEncoding {
         return base + readSize(encoding, at);
     }
 
-    /// A size is stored as a pointer is, but is relative to nothing.
+    /// A size is encoded like a pointer, but is not relative.
     static long readSize(int encoding, Cursor at) throws ElfFormatException {
         return switch (encoding & FORMAT) {
             case ABSOLUTE, UDATA8, SDATA8 -> at.i64();

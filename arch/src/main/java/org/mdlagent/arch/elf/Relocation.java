@@ -1,6 +1,6 @@
 package org.mdlagent.arch.elf;
 
-/// A dynamic relocation: what the dynamic linker stores, and where (gABI chapter 4, "Relocation").
+/// A dynamic relocation (gABI chapter 4, "Relocation").
 ///
 /// @param address virtual address, at link time, of the word to relocate
 /// @param type as [Machine] numbers them

@@ -2,12 +2,12 @@ package org.mdlagent.arch.elf;
 
 import org.jspecify.annotations.Nullable;
 
-/// A section that is read bit by bit, because it may be larger than the heap.
+/// A section that is read in parts, because it may be larger than the heap.
 final class SectionParts {
     private final ElfFile file;
     private final Section section;
 
-    /// The whole of a compressed section: there is no other way into it.
+    /// The whole of a compressed section, which has no random access.
     private final @Nullable Cursor expanded;
 
     private final long size;
@@ -23,7 +23,7 @@ final class SectionParts {
         return size;
     }
 
-    /// The bytes from an offset of the section on.
+    /// The bytes from an offset on.
     Cursor part(long at, long length) throws ElfFormatException {
         if (expanded != null) {
             return expanded.between(at, at + length);

@@ -23,22 +23,22 @@ public record Segment(int type, int flags, long offset, long address, long fileS
         return type == LOAD;
     }
 
-    /// Whether it is loaded and its bytes may be executed.
+    /// Whether it is loaded and executable.
     public boolean executable() {
         return loaded() && (flags & FLAG_EXECUTE) != 0;
     }
 
-    /// Whether it is loaded so that it can be written to.
+    /// Whether it is loaded and writable.
     public boolean writable() {
         return loaded() && (flags & FLAG_WRITE) != 0;
     }
 
-    /// Whether the dynamic linker makes it read-only when it has relocated the image.
+    /// Whether the dynamic linker makes it read-only after relocation.
     public boolean readOnlyAfterRelocation() {
         return type == GNU_RELRO;
     }
 
-    /// Whether a virtual address of the image lies in this segment.
+    /// Whether this segment contains a virtual address.
     public boolean contains(long virtualAddress) {
         return Long.compareUnsigned(virtualAddress - address, memorySize) < 0;
     }

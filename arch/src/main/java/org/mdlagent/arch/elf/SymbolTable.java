@@ -8,12 +8,12 @@ import org.jspecify.annotations.Nullable;
 
 /// The functions of an image, sorted by address, one for each address (gABI chapter 4, "Symbol Table").
 ///
-/// Of several names for one address it keeps the one that says most: global before weak before local, then fewer
-/// leading underscores, then the alphabet. Names are as stored, mangled, and are decoded when they are asked for.
+/// Of several names for one address the preferred one comes first: global before weak before local, then fewer
+/// leading underscores, then alphabetical order. Names are mangled, as stored, and decoded on demand.
 public final class SymbolTable {
     static final int ENTRY_SIZE = 24;
 
-    /// Behind it stands the version that linkers put behind a name.
+    /// Separates a name from the version that linkers append.
     private static final byte VERSION = '@';
 
     private static final int RADIX_BITS = 11;
@@ -31,18 +31,18 @@ public final class SymbolTable {
     private final int[] lengths;
     private final int[] entries;
 
-    /// All symbols by address, those of a function from `firstNames` of it on.
+    /// All symbols by address; those of a function start at its `firstNames`.
     private final int[] named;
 
     private final int[] firstNames;
 
-    /// What [#at] found last: mostly the same is asked for then, or the next.
+    /// The last result of [#at]: usually the same or the next one is requested next.
     private int lastFound;
 
-    /// The highest end of the functions up to and including this one; built when [#containing(long)] needs it.
+    /// The highest end of all functions up to this one; built on demand by [#containing(long)].
     private long @Nullable [] ends;
 
-    /// @param executable where functions may lie: what a damaged table has elsewhere is left out
+    /// @param executable ranges of functions; entries of a damaged table outside are skipped
     SymbolTable(Cursor symbols, Cursor strings, List<Segment> executable) throws ElfFormatException {
         this.symbols = symbols;
         this.strings = strings;
@@ -80,7 +80,7 @@ public final class SymbolTable {
         this.size = last + 1;
     }
 
-    /// One long per function, address above index, sorts without objects.
+    /// Address and index packed in a long: sorts without objects.
     private long[] sortedKeys(long lowest, long span, int indexBits) throws ElfFormatException {
         int functions = 0;
         for (int at = 0; at + ENTRY_SIZE <= symbols.limit(); at += ENTRY_SIZE) {
@@ -100,7 +100,7 @@ public final class SymbolTable {
         return sorted(keys, indexBits, Long.SIZE - Long.numberOfLeadingZeros(span) + indexBits);
     }
 
-    /// Whether the entry at a position is that of a function in code of this image.
+    /// Whether an entry is a function in this image's code.
     private boolean isFunction(int at, long lowest, long span) {
         int head = symbols.intAt(at + 4);
         int type = head & 15;
@@ -112,8 +112,8 @@ public final class SymbolTable {
         return distance >= 0 && distance < span;
     }
 
-    /// Sorts keys by their bits from `low` to below `high`, some at a time, those of the lowest value first; equal ones
-    /// stay as they are. It takes a tenth of the time of comparing, which is interpreted at first.
+    /// Stable radix sort by the bits from `low` to below `high`. Takes a tenth of the time of a comparison sort,
+    /// which is interpreted at first.
     private static long[] sorted(long[] keys, int low, int high) {
         long[] from = keys;
         long[] to = new long[keys.length];
@@ -182,12 +182,12 @@ public final class SymbolTable {
         return n;
     }
 
-    /// Without the version that linkers put behind it, as in `malloc@@GLIBC_2.2.5`.
+    /// The name without its version, as in `malloc@@GLIBC_2.2.5`.
     private String nameOf(int entry) {
         return strings.textUntil(VERSION, symbols.intAt(entry * ENTRY_SIZE));
     }
 
-    /// How many functions there are; the other methods number them from 0, by ascending address.
+    /// Number of functions; the other methods index them from 0, by ascending address.
     public int size() {
         return size;
     }
@@ -197,12 +197,12 @@ public final class SymbolTable {
         return starts[function];
     }
 
-    /// Bytes of a function; 0 where the table does not say, as for some written in assembly.
+    /// Bytes of a function; 0 if unknown, as for some in assembly.
     public long length(int function) {
         return lengths[function];
     }
 
-    /// How many names a function has.
+    /// Number of names of a function.
     public int nameCount(int function) {
         return (function + 1 < size ? firstNames[function + 1] : named.length) - firstNames[function];
     }
@@ -212,7 +212,7 @@ public final class SymbolTable {
         return nameOf(entries[function]);
     }
 
-    /// All its names, mangled, first the one that says most.
+    /// All its names, mangled, the preferred one first.
     public List<String> names(int function) {
         int end = firstNames[function] + nameCount(function);
         List<String> names = new ArrayList<>(List.of(name(function)));
@@ -224,7 +224,7 @@ public final class SymbolTable {
         return names;
     }
 
-    /// Whether a function has one of a few short names. Others are not decoded.
+    /// Whether a function has one of a few short names. Does not decode others.
     ///
     /// @param longest length of the longest of them
     public boolean isNamed(int function, Set<String> names, int longest) {
@@ -232,36 +232,36 @@ public final class SymbolTable {
         return strings.lengthUntil(VERSION, at, longest + 1) <= longest && names.contains(name(function));
     }
 
-    /// Whether a function's name, mangled, has a character of one byte behind its first.
+    /// Whether a function's mangled name contains an ASCII character after its first.
     public boolean hasInside(int function, char character) {
         int at = symbols.intAt(entries[function] * ENTRY_SIZE);
         int before = strings.lengthUntil((byte) character, at, Integer.MAX_VALUE);
         return strings.isAt(at + before, (byte) character) && strings.lengthUntil(VERSION, at, before) == before;
     }
 
-    /// Whether the code is a resolver that the dynamic linker calls to choose the function of this name.
+    /// Whether the function is an IFUNC resolver.
     public boolean resolver(int function) {
         return (symbols.byteAt(entries[function] * ENTRY_SIZE + 4) & 15) == TYPE_RESOLVER;
     }
 
-    /// A variable of the image, which all its threads share.
+    /// A global variable of the image.
     ///
     /// @param size in bytes
     public record Variable(long address, long size) {}
 
-    /// The variable of a name, or null; of several a global one.
+    /// The variable with a name, or null; a global one is preferred.
     public @Nullable Variable variable(String name) {
         int at = find(name, TYPE_VARIABLE) * ENTRY_SIZE;
         return at < 0 ? null : new Variable(symbols.longAt(at + 8), symbols.longAt(at + 16));
     }
 
-    /// The virtual address of the function of a name, or 0; of several that of a global one.
+    /// The virtual address of the function with a name, or 0; a global one is preferred.
     public long function(String name) {
         int at = find(name, TYPE_FUNCTION) * ENTRY_SIZE;
         return at < 0 ? 0 : symbols.longAt(at + 8);
     }
 
-    /// The entry of a name, or -1; of several a global one.
+    /// The entry with a name, or -1; a global one is preferred.
     private int find(String name, int type) {
         int found = -1;
         for (int entry = 0; (entry + 1) * ENTRY_SIZE <= symbols.limit(); entry++) {
@@ -292,8 +292,8 @@ public final class SymbolTable {
         return i;
     }
 
-    /// The function that an address lies in, or -1. Of several it is the one that starts last; one of unknown length
-    /// reaches to the next.
+    /// The function that contains an address, or -1. Of several, the one that starts last; one of unknown length
+    /// extends to the next.
     public int containing(long address) {
         int i = Arrays.binarySearch(starts, 0, size, address);
         if (i >= 0) {

@@ -10,8 +10,8 @@ import java.lang.invoke.MethodHandle;
 
 /// Functions of libc that the JDK does not offer, for Linux on x86-64.
 ///
-/// One method handle calls them all, since each further shape would cost milliseconds at start-up: an additional
-/// argument register is ignored by the System V calling convention, and so is the upper half of an `int`.
+/// One method handle calls all of them, because each further signature costs milliseconds at start-up: the System
+/// V calling convention ignores additional argument registers and the upper half of an `int`.
 final class LibraryCalls {
     static final int ENOENT = 2;
     static final int EAGAIN = 11;
@@ -65,7 +65,7 @@ final class LibraryCalls {
         }
     }
 
-    /// Calls a function that returns -1 when it fails.
+    /// Calls a function that returns -1 on failure.
     static int call(MemorySegment function, long first, long second, long third, long fourth) throws ErrorException {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment state = arena.allocate(STATE);
@@ -94,7 +94,7 @@ final class LibraryCalls {
         }
     }
 
-    /// What an `errno` means.
+    /// The message of an `errno`.
     static String message(int error) {
         try (Arena arena = Arena.ofConfined()) {
             long text = invoke(STRERROR, arena.allocate(STATE), error, 0, 0, 0);

@@ -19,9 +19,10 @@ import java.util.Arrays;
 import java.util.Map;
 import org.mdlagent.arch.file.LibraryCalls.ErrorException;
 
-/// A file by its descriptor: what was looked at is what is read, written and locked, whatever happens to its name.
+/// A file by its descriptor: the file that was checked is the one that is read, written and locked, even if its
+/// name changes.
 ///
-/// Paths are bytes here, as the kernel has them: a directory's name need not be text in any encoding.
+/// Paths are bytes, as in the kernel: a directory's name need not be text in any encoding.
 public final class OpenFile implements AutoCloseable {
     private static final int AT_FDCWD = -100;
     private static final int O_RDWR = 2;
@@ -82,37 +83,37 @@ public final class OpenFile implements AutoCloseable {
         throw new IllegalStateException("a file without " + name);
     }
 
-    /// A directory, also behind a link.
+    /// Opens a directory; follows links.
     public static OpenFile directory(byte[] path) throws IOException {
         return at(AT_FDCWD, path, O_PATH | O_DIRECTORY, 0, text(path));
     }
 
-    /// What is at a path, a link too; neither read nor written.
+    /// Opens whatever is at a path, even a link, for neither reading nor writing.
     public static OpenFile place(byte[] path) throws IOException {
         return at(AT_FDCWD, path, O_PATH | O_NOFOLLOW, 0, text(path));
     }
 
-    /// A file for reading, never one behind a link.
+    /// Opens a file for reading; refuses links.
     public static OpenFile readable(byte[] path) throws IOException {
         return at(AT_FDCWD, path, O_NOFOLLOW | O_NONBLOCK, 0, text(path));
     }
 
-    /// A file in this directory for reading, never one behind a link.
+    /// Opens a file in this directory for reading; refuses links.
     public OpenFile readable(String file) throws IOException {
         return at(descriptor, bytes(file), O_NOFOLLOW | O_NONBLOCK, 0, name + "/" + file);
     }
 
-    /// What an entry of this directory is, a link too; neither read nor written.
+    /// Opens an entry of this directory, even a link, for neither reading nor writing.
     public OpenFile entry(String entry) throws IOException {
         return entry(bytes(entry));
     }
 
-    /// The same by its name's bytes.
+    /// The same, by the bytes of its name.
     public OpenFile entry(byte[] entry) throws IOException {
         return at(descriptor, entry, O_PATH | O_NOFOLLOW, 0, name + "/" + text(entry));
     }
 
-    /// A new file in this directory, for its owner alone, whatever the umask.
+    /// Creates a file in this directory, accessible to its owner only, whatever the umask.
     public OpenFile create(String file) throws IOException {
         OpenFile created = at(descriptor, bytes(file), O_RDWR | O_CREAT | O_EXCL, OWNERS, name + "/" + file);
         try {
@@ -124,7 +125,8 @@ public final class OpenFile implements AutoCloseable {
         }
     }
 
-    /// Makes a directory in this one, with the last name of a path, for its owner alone, unless there is something.
+    /// Creates a directory in this one, with the last name of a path, accessible to its owner only, unless the
+    /// entry exists.
     void makeDirectory(Path path) throws IOException {
         byte[] bytes = bytes(path);
         int slash = bytes.length - 1;
@@ -160,7 +162,7 @@ public final class OpenFile implements AutoCloseable {
         }
     }
 
-    /// Gives an entry of this directory another name, in place of what has it.
+    /// Renames an entry of this directory; replaces an existing target.
     public void rename(String from, String to) throws IOException {
         try (Arena arena = Arena.ofConfined()) {
             LibraryCalls.call(
@@ -174,12 +176,12 @@ public final class OpenFile implements AutoCloseable {
         }
     }
 
-    /// Removes an entry of this directory, which need not be there.
+    /// Removes an entry of this directory, if it exists.
     public void remove(String entry) throws IOException {
         remove(descriptor, bytes(entry), name + "/" + entry);
     }
 
-    /// Removes a file, which need not be there.
+    /// Removes a file, if it exists.
     public static void remove(byte[] path) throws IOException {
         remove(AT_FDCWD, path, text(path));
     }
@@ -194,7 +196,7 @@ public final class OpenFile implements AutoCloseable {
         }
     }
 
-    /// Where this leads when it is the entry of a link, else nothing.
+    /// The target, if this is a link.
     public byte[] target() {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment target = arena.allocate(PATH_MAX);
@@ -206,7 +208,7 @@ public final class OpenFile implements AutoCloseable {
         }
     }
 
-    /// Takes the lock of this file, which its closing gives back: waits while another process has it.
+    /// Locks this file until it is closed; waits while another process holds the lock.
     public void lock() throws IOException {
         try {
             LibraryCalls.call(LibraryCalls.FLOCK, descriptor, LOCK_EX, 0, 0);
@@ -215,7 +217,7 @@ public final class OpenFile implements AutoCloseable {
         }
     }
 
-    /// Takes the lock unless another process has it.
+    /// Takes the lock unless another process holds it.
     public boolean tryLock() throws IOException {
         try {
             LibraryCalls.call(LibraryCalls.FLOCK, descriptor, LOCK_EX | LOCK_NB, 0, 0);
@@ -228,11 +230,11 @@ public final class OpenFile implements AutoCloseable {
         }
     }
 
-    /// Whether anybody at all, in this container or another, has this file open for writing, or mapped so. It must be
+    /// Whether any process, in this container or another, has this file open or mapped for writing. It must be
     /// ours, and open for reading only.
     ///
-    /// The kernel gives a lease for reading only on a file that nobody can write to. It is given back at once; who
-    /// opens the file in between causes a signal that is ignored.
+    /// The kernel grants a read lease only if no process has the file open for writing. The lease is returned at
+    /// once; an open in between causes a signal, which is ignored.
     public boolean isWritten() throws IOException {
         try {
             LibraryCalls.call(LibraryCalls.FCNTL, descriptor, F_SETSIG, SIGURG, 0);
@@ -247,7 +249,7 @@ public final class OpenFile implements AutoCloseable {
         }
     }
 
-    /// Whether this is still the file of that path.
+    /// Whether the path still names this file.
     public boolean isAt(byte[] path) throws IOException {
         try (OpenFile there = at(AT_FDCWD, path, O_PATH | O_NOFOLLOW, 0, name)) {
             return there.inode == inode && there.device == device;
@@ -281,33 +283,33 @@ public final class OpenFile implements AutoCloseable {
         return owner;
     }
 
-    /// Whether others than its owner may write to it.
+    /// Whether users other than its owner may write to it.
     public boolean isWritableByOthers() {
         return (mode & OTHERS_WRITE) != 0;
     }
 
-    /// As it was opened.
+    /// The path by which it was opened.
     public String name() {
         return name;
     }
 
-    /// A path that leads here as long as this is open, whatever its name leads to. Of a directory it is the beginning
-    /// of its entries' paths.
+    /// A path that leads here as long as this is open, even if its name changes. For a directory, a prefix of its
+    /// entries' paths.
     public Path path() {
         return Path.of("/proc/self/fd/" + descriptor);
     }
 
-    /// Its bytes; to be closed by the caller.
+    /// An input stream; the caller closes it.
     public FileChannel channel(OpenOption... options) throws IOException {
         return FileChannel.open(path(), options);
     }
 
-    /// What is written to a file's bytes.
+    /// An output stream.
     public interface Writing {
         void to(FileChannel file) throws IOException;
     }
 
-    /// Writes to this file, which is ours, though nobody may write to it.
+    /// Writes to this file of ours, even if its mode forbids it.
     public void write(Writing writing) throws IOException {
         setMode(OWNERS);
         try (FileChannel bytes = channel(StandardOpenOption.READ, StandardOpenOption.WRITE)) {
@@ -322,12 +324,12 @@ public final class OpenFile implements AutoCloseable {
         try {
             LibraryCalls.call(LibraryCalls.CLOSE, descriptor, 0, 0, 0);
         } catch (ErrorException e) {
-            // It is closed all the same: nothing was written by this descriptor.
+            // Nothing was written through this descriptor, so ignore the failure.
         }
     }
 
-    /// A path as the kernel has it. Of all that the JDK makes of a path only its URI has each byte, and a slash behind
-    /// what is a directory, or a link to one, which would be followed.
+    /// A path as bytes. Only the JDK's URI form preserves each byte; it also appends a slash to a directory, or to
+    /// a link to one, which would then be followed.
     public static byte[] bytes(Path path) {
         String raw = path.toUri().getRawPath();
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();

@@ -7,10 +7,10 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
 
-/// A directory of ours, opened: what is in it was put there by nobody else, and nobody else exchanges it.
+/// An open directory that only this user can change.
 ///
-/// What others have made is refused, whatever its name, and so is a link that others have made: in `/tmp` they may make
-/// what has the name of ours. A link of our own leads on.
+/// Directories and links created by other users are refused, because in `/tmp` they may create an entry with our
+/// name. Links of our own are followed.
 public final class OwnDirectory implements AutoCloseable {
     private static final int ROOT = 0;
 
@@ -20,7 +20,7 @@ public final class OwnDirectory implements AutoCloseable {
         this.directory = directory;
     }
 
-    /// A directory that we leave alone. The message is for people.
+    /// A directory that is refused. The message is for users.
     public static final class ForeignException extends FileSystemException {
         private static final long serialVersionUID = 1;
 
@@ -36,7 +36,7 @@ public final class OwnDirectory implements AutoCloseable {
     }
 
     /// @throws NoSuchFileException when there is none
-    /// @throws ForeignException    when it is not ours, or others may write to it
+    /// @throws ForeignException    if it is not ours, or others may write to it
     public static OwnDirectory open(Path path) throws IOException {
         byte[] bytes = OpenFile.bytes(path);
         OpenFile entry = OpenFile.place(bytes);
@@ -59,10 +59,9 @@ public final class OwnDirectory implements AutoCloseable {
         }
     }
 
-    /// Opens a directory, and makes those that are missing on the way to it: only in directories that are ours or
-    /// root's.
+    /// Opens a directory and creates missing parents: only in directories that are ours or root's.
     ///
-    /// @throws ForeignException when one would have to be made in another user's, or when it is not ours
+    /// @throws ForeignException if one would have to be created in another user's directory, or if it is not ours
     public static OwnDirectory create(Path path) throws IOException {
         Path absolute = path.toAbsolutePath();
         try {
@@ -89,10 +88,10 @@ public final class OwnDirectory implements AutoCloseable {
         }
     }
 
-    /// A regular file of ours in this directory; never one behind a link.
+    /// Opens a regular file of ours in this directory; refuses links.
     ///
-    /// @throws NoSuchFileException when there is nothing
-    /// @throws FileSystemException when it is something else
+    /// @throws NoSuchFileException if there is none
+    /// @throws FileSystemException if it is something else
     public OpenFile regular(String name) throws IOException {
         OpenFile file = directory.entry(name);
         if (!file.isRegular() || !file.isOwn()) {
@@ -102,7 +101,7 @@ public final class OwnDirectory implements AutoCloseable {
         return file;
     }
 
-    /// A path that leads here whatever its name leads to: the beginning of its entries' paths.
+    /// A path that leads here even if its name changes: a prefix of its entries' paths.
     public Path path() {
         return directory.path();
     }

@@ -1,4 +1,4 @@
-/// Files by their descriptors: what was checked is what is read, whatever happens to its name.
+/// Files by their descriptors: the file that was checked is the one that is read, even if its name changes.
 @NullMarked
 package org.mdlagent.arch.file;
 

@@ -1,7 +1,7 @@
 package org.mdlagent.arch.layout;
 
-/// Offsets in `struct mdl_bodies` of `mdl/layout.h`, where stubs may lead to: bytes from its start. What each field
-/// means stands there.
+/// Offsets in `struct mdl_bodies` of `mdl/layout.h`, the targets of stubs: bytes from its start. The header
+/// documents each field.
 public final class BodiesDescriptor {
     public static final long ALIAS = 0;
     public static final long DISPLACEMENT = 8;

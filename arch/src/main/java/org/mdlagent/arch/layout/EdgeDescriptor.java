@@ -11,7 +11,7 @@ public final class EdgeDescriptor {
 
     public static final long SIZE = 40;
 
-    /// Edges in a list at most, that of [#CALLER_OTHER] included.
+    /// Maximum edges of a list, including [#CALLER_OTHER].
     public static final int CALLERS = 256;
 
     public static final int CALLER_NONE = -1;

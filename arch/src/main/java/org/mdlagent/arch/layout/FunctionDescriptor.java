@@ -29,7 +29,7 @@ public final class FunctionDescriptor {
     public static final long ENTRY_SITES = 120;
     public static final long WHOLE = 124;
 
-    /// In exact mode: its probes have been off meanwhile.
+    /// In exact mode: its probes have been off for some time.
     public static final int WHOLE_INTERRUPTED = 2;
 
     public static final long SIZE = 128;

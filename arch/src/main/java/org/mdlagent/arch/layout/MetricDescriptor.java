@@ -28,7 +28,7 @@ public final class MetricDescriptor {
     public static final int STATE_OFF = 0;
     public static final int STATE_ON = 1;
 
-    /// On as soon as its focus is not empty.
+    /// Enabled once its focus is not empty.
     public static final int STATE_RESERVED = 2;
 
     public static final int UNITS_RATE = 0;
@@ -40,12 +40,12 @@ public final class MetricDescriptor {
     public static final int COMBINE_MAX = 2;
     public static final int COMBINE_AVERAGE = 3;
 
-    /// Which half of the points a history is in, from its word.
+    /// The half of the points that a history uses, from its word.
     public static int half(long history) {
         return (int) (history >>> Integer.SIZE);
     }
 
-    /// How many points a history has, from its word.
+    /// Number of points of a history, from its word.
     public static int count(long history) {
         return (int) history;
     }

@@ -12,7 +12,7 @@ public final class PcFrameDescriptor {
 
     public static final long SIZE = 32;
 
-    /// What stands for a function where there is none: `enum mdl_pc_code`.
+    /// Codes in place of a function: `enum mdl_pc_code`.
     public static final int CODE_ELSEWHERE = -1;
 
     public static final int CODE_PROBES = -2;

@@ -17,7 +17,7 @@ public final class PcSamplesDescriptor {
 
     public static final long SIZE = 1216;
 
-    /// Rows in one piece of memory, and all that there can be.
+    /// Rows per chunk, and maximum rows.
     public static final int CHUNK = 1024;
 
     public static final int FRAMES_MAX = 16_384;

@@ -26,7 +26,7 @@ public final class ProcessDescriptor {
     public static final int STATE_LEADERLESS = 1;
     public static final int STATE_ENDED = 2;
 
-    /// Set by the kernel in the first four bytes of an owner whose thread is gone: `FUTEX_OWNER_DIED`.
+    /// `FUTEX_OWNER_DIED`: set by the kernel in the first four bytes of an owner whose thread has ended.
     public static final int OWNER_DIED = 0x40000000;
 
     public static final int FLAG_ELSEWHERE = 1;
@@ -34,7 +34,7 @@ public final class ProcessDescriptor {
     public static final int FLAG_EXECUTED = 4;
     public static final int FLAG_OWN_SESSION = 8;
 
-    /// Whether a process has neither ended nor executed another program, which has its id then.
+    /// Whether a process has neither ended nor executed another program, which would have the same id.
     ///
     /// @param owner the first four bytes of its owner
     public static boolean runs(int state, int owner) {

@@ -11,7 +11,7 @@ public final class RecordDescriptor {
 
     public static final long SIZE = 32;
 
-    /// In [#FUNCTION]: the call is in its thread's row, and here for its caller alone.
+    /// In [#FUNCTION]: the call is counted in its thread's row, and recorded here only for its caller.
     public static final int TOLD = 0x80000000;
 
     private RecordDescriptor() {}

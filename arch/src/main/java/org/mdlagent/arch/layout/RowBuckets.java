@@ -1,27 +1,27 @@
 package org.mdlagent.arch.layout;
 
-/// Which slot of a row's histogram a duration is counted in: the index of HdrHistogram's counts array for two
-/// significant digits. Up to 255 ticks each has a slot; from there on 128 slots share each power of two.
+/// The slot of a duration in a row's histogram: the index of HdrHistogram's counts array for two significant
+/// digits. Each duration up to 255 ticks has its own slot; above that each power of two has 128 slots.
 ///
 ///     shift = floor(log2(ticks | 255)) - 7
 ///     index = (ticks >>> shift) + 128 * shift
 ///
-/// The shim and generated code compute the same (`record`, `RecordingAssembler`, `WholeCallAssembler`); a test holds
-/// all of them together.
+/// The shim and generated code compute the same (`record`, `RecordingAssembler`, `WholeCallAssembler`); a test
+/// compares them.
 public final class RowBuckets {
-    /// `ticks | SUB_BUCKET_MASK` makes the arithmetic right for small durations too.
+    /// `ticks | SUB_BUCKET_MASK` makes the arithmetic correct for small durations too.
     public static final int SUB_BUCKET_MASK = 255;
 
     public static final int SUB_BUCKET_HALF_BITS = 7;
 
-    /// Slots that a row has: for durations below `2^54`.
+    /// Slots of a row: for durations below `2^54`.
     public static final int SLOTS = RowDescriptor.CHUNKS * RowDescriptor.CHUNK_SLOTS;
 
     private RowBuckets() {}
 
     /// The slot of a duration, in ticks.
     public static int index(long ticks) {
-        // An int, for C1 divides longs by a call.
+        // An int, because C1 divides longs by a call.
         int shift = Long.SIZE - 1 - SUB_BUCKET_HALF_BITS - Long.numberOfLeadingZeros(ticks | SUB_BUCKET_MASK);
         return (int) (ticks >>> shift) + (shift << SUB_BUCKET_HALF_BITS);
     }
@@ -41,7 +41,7 @@ public final class RowBuckets {
         return Math.max(0, (index >> SUB_BUCKET_HALF_BITS) - 1);
     }
 
-    /// Offset in a row of the address of the chunk that a slot is in, 0 there for a chunk without counts.
+    /// Offset in a row of the address of a slot's chunk; the address is 0 for a chunk without counts.
     public static long chunkAt(int index) {
         return RowDescriptor.CHUNKS_AT + (long) (index / RowDescriptor.CHUNK_SLOTS) * Long.BYTES;
     }

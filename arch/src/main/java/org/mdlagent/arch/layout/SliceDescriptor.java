@@ -15,7 +15,7 @@ public final class SliceDescriptor {
 
     public static final long SIZE = 64;
 
-    /// Slots of a row's histogram that are one slot of a slice's.
+    /// Slots of a row's histogram per slot of a slice's.
     public static final int SLOT = 8;
 
     /// Slots of a slice's histogram.

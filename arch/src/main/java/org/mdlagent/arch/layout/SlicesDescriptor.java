@@ -6,7 +6,7 @@ public final class SlicesDescriptor {
     public static final long COMPLETE = 0;
     public static final long ROWS = 64;
 
-    /// Rows that there are. One of them is being written, or may be.
+    /// Number of rows. One of them may be being written.
     public static final int SLICES = 480;
 
     public static final long SIZE = ROWS + SLICES * SliceDescriptor.SIZE;

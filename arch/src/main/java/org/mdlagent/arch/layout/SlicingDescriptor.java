@@ -15,7 +15,7 @@ public final class SlicingDescriptor {
     public static final long SLICES = 72;
     public static final long CPU_NANOS = 136;
 
-    /// Steps that are told apart.
+    /// Number of distinct steps.
     public static final int STEPS = 8;
 
     public static final long SIZE = 200;

@@ -1,16 +1,15 @@
 package org.mdlagent.arch.layout;
 
-/// A thread's values, as `mdl/layout.h` has them: indices of 64-bit words, from the first. What each means stands
-/// there.
+/// Indices of a thread's values in `mdl/layout.h`: 64-bit words. The header documents each.
 public final class ValueDescriptor {
-    /// How many a thread has.
+    /// Number of values of a thread.
     public static final int COUNT = 12_288;
 
     public static final int DEPTH = 0;
 
     public static final int COST = COUNT - 1;
 
-    /// The first that snippets may have for themselves.
+    /// The first value available to snippets.
     public static final int FIRST = 1;
 
     public static final int TIMER_NESTING = 0;

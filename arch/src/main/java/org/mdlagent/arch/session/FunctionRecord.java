@@ -3,7 +3,7 @@ package org.mdlagent.arch.session;
 import org.mdlagent.arch.layout.FunctionDescriptor;
 import org.mdlagent.arch.shim.Memory;
 
-/// Reads what the session knows of one probed function, `struct mdl_function`.
+/// A read-only view of a probed function's record, `struct mdl_function`.
 ///
 /// @param address of the record
 public record FunctionRecord(long address) {
@@ -11,12 +11,12 @@ public record FunctionRecord(long address) {
         return Memory.getInt(address + FunctionDescriptor.INDEX);
     }
 
-    /// Where its code begins, 0 when its image is not loaded.
+    /// Start of its code, 0 if its image is not loaded.
     public long code() {
         return Memory.getLong(address + FunctionDescriptor.ADDRESS);
     }
 
-    /// Whether nothing was ever written there.
+    /// Whether the record was never written.
     public boolean isNew() {
         return name() == 0;
     }
@@ -31,7 +31,7 @@ public record FunctionRecord(long address) {
         return Memory.getInt(address + FunctionDescriptor.SYMBOL);
     }
 
-    /// Offset of a string of the session, 0 when no source line is known.
+    /// Offset of a string of the session, 0 if no source line is known.
     public int fileAcquire() {
         return Memory.getIntAcquire(address + FunctionDescriptor.FILE);
     }
@@ -52,7 +52,7 @@ public record FunctionRecord(long address) {
         return hasFlag(FunctionDescriptor.FLAG_EVERY_CALL);
     }
 
-    /// Calls of which one is timed, 0 where windows choose those.
+    /// Mean number of calls per timed call, 0 if windows choose them.
     public int mean() {
         return Memory.getInt(address + FunctionDescriptor.MEAN);
     }
@@ -76,7 +76,7 @@ public record FunctionRecord(long address) {
         return Memory.getLong(address + FunctionDescriptor.ROW);
     }
 
-    /// Address of the indices of its sites, exits first; 0 when none was written.
+    /// Address of the indices of its sites, exits first; 0 if none was written.
     public long siteList() {
         return Memory.getLong(address + FunctionDescriptor.SITE_LIST);
     }

@@ -3,7 +3,8 @@ package org.mdlagent.arch.session;
 import org.mdlagent.arch.layout.FunctionDescriptor;
 import org.mdlagent.arch.shim.Memory;
 
-/// Writes what Java owns in the record of a probed function: who it is, its sites, its lease and its estimates.
+/// Writes the fields that Java owns in a probed function's record: its identity, its sites, its lease and its
+/// estimates.
 ///
 /// @param address of the record
 public record FunctionRecordWriter(long address) {
@@ -36,10 +37,10 @@ public record FunctionRecordWriter(long address) {
         Memory.putInt(address + FunctionDescriptor.CODE_SIZE, bytes);
     }
 
-    /// Sets of how many calls one is timed by chance.
+    /// Sets the mean number of calls per randomly timed call.
     ///
-    /// @param mean   0 where windows choose those that are timed
-    /// @param weight calls that a timed one stands for, where the mean is above 1
+    /// @param mean   0 if windows choose timed calls
+    /// @param weight calls that a timed call represents, if the mean is above 1
     public void setMeanRelease(int mean, int weight) {
         if (mean > 1) {
             setWeight(weight);
@@ -49,7 +50,7 @@ public record FunctionRecordWriter(long address) {
 
     /// Publishes the record.
     ///
-    /// @param code where the function begins, 0 when its image has gone
+    /// @param code start of the function, 0 if its image was unloaded
     public void setCodeRelease(long code) {
         Memory.putLongRelease(address + FunctionDescriptor.ADDRESS, code);
     }
@@ -75,7 +76,7 @@ public record FunctionRecordWriter(long address) {
         Memory.putLong(address + FunctionDescriptor.SITE_LIST, list);
     }
 
-    /// How many of the list's sites are in use.
+    /// Number of the list's sites in use.
     public void setSites(int exits, int entries) {
         Memory.putInt(address + FunctionDescriptor.EXIT_SITES, exits);
         Memory.putInt(address + FunctionDescriptor.ENTRY_SITES, entries);
@@ -86,12 +87,12 @@ public record FunctionRecordWriter(long address) {
         Memory.putLongRelease(address + FunctionDescriptor.ROW, row);
     }
 
-    /// How many more calls the window times.
+    /// Remaining calls of the window.
     public void setRemaining(int calls) {
         Memory.putInt(address + FunctionDescriptor.REMAINING, calls);
     }
 
-    /// Of a mean above 1: calls that a timed one stands for.
+    /// With a mean above 1: calls that a timed call represents.
     public void setWeight(int calls) {
         Memory.putInt(address + FunctionDescriptor.WEIGHT, calls);
     }

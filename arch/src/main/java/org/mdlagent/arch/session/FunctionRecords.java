@@ -4,7 +4,7 @@ import org.mdlagent.arch.layout.FunctionDescriptor;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.shim.Memory;
 
-/// Where the records of probed functions lie, by index.
+/// Addresses of the records of probed functions, by index.
 public final class FunctionRecords {
     private final long header;
 
@@ -21,7 +21,7 @@ public final class FunctionRecords {
         return Memory.getInt(header + HeaderDescriptor.FUNCTION_CAPACITY);
     }
 
-    /// Address of a record. Whether there is one is not checked.
+    /// Address of a record. Its existence is not checked.
     public long address(int index) {
         return Memory.getLong(header + HeaderDescriptor.FUNCTIONS) + index * FunctionDescriptor.SIZE;
     }

@@ -4,21 +4,21 @@ import org.mdlagent.arch.layout.SiteDescriptor;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.site.SiteKind;
 
-/// Reads what the session knows of one patch site, `struct mdl_site`.
+/// A read-only view of a patch site's record, `struct mdl_site`.
 ///
 /// @param address of the record
 public record SiteRecord(long address) {
-    /// The function that the site is of. It may be another one later: the first calls of a site show whose it is.
+    /// The site's function. It may change, because the first calls of a site can show another function.
     public FunctionRecord functionAcquire() {
         return new FunctionRecord(Memory.getLongAcquire(address + SiteDescriptor.FUNCTION));
     }
 
-    /// Whether a function was written down. None has record 0.
+    /// Whether a function is known; 0 is not a valid record.
     public boolean hasFunction() {
         return Memory.getLong(address + SiteDescriptor.FUNCTION) != 0;
     }
 
-    /// Whether what one store toggles was written down.
+    /// Whether the toggling store is known.
     public boolean hasStore() {
         return Memory.getLong(address + SiteDescriptor.STORE) != 0;
     }
@@ -27,7 +27,7 @@ public record SiteRecord(long address) {
         return SiteKind.of(Memory.getByte(address + SiteDescriptor.KIND));
     }
 
-    /// Whether its calls were of more than one function.
+    /// Whether its calls belong to several functions.
     public boolean varies() {
         return (Memory.getByte(address + SiteDescriptor.FLAGS) & SiteDescriptor.FLAG_VARIES) != 0;
     }
@@ -42,7 +42,7 @@ public record SiteRecord(long address) {
         return Memory.getInt(address + SiteDescriptor.IMAGE);
     }
 
-    /// Offset of the table of what its stub may lead to, 0 when it is closed to clients.
+    /// Offset of the table of its stub's targets, 0 if it is closed to clients.
     public int bodies() {
         return Memory.getInt(address + SiteDescriptor.BODIES);
     }

@@ -5,13 +5,13 @@ import org.mdlagent.arch.layout.SiteDescriptor;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.site.SiteKind;
 
-/// Writes what Java owns in the record of a patch site.
+/// Writes the fields that Java owns in a patch site's record.
 ///
 /// @param address of the record
 public record SiteRecordWriter(long address) {
     /// How one store toggles the site.
     ///
-    /// @param alias where to store, in the writable view of the code
+    /// @param alias address of the toggling store, in the writable view of the code
     /// @param plan  says what to store
     public void setToggle(long alias, PatchPlan plan) {
         Memory.putLong(address + SiteDescriptor.STORE, alias);
@@ -20,14 +20,14 @@ public record SiteRecordWriter(long address) {
         Memory.putByte(address + SiteDescriptor.SIZE_AT, (byte) plan.toggleSize());
     }
 
-    /// Writes a record that nobody knows yet as a whole.
+    /// Writes all of a record that is not yet published.
     ///
-    /// @param alias    where to store what toggles the site, in the writable view of the code
-    /// @param plan     says what to store
+    /// @param alias    address of the toggling store, in the writable view of the code
+    /// @param plan     the values to store
     /// @param code     address of the instruction
     /// @param image    offset of a string of the session
     /// @param function address of its record
-    /// @param owner    address of the record of the function that the instruction is in, 0 when it has none
+    /// @param owner    address of the record of the function that contains the instruction, 0 if there is none
     public void create(
             int index,
             SiteKind kind,
@@ -82,19 +82,19 @@ public record SiteRecordWriter(long address) {
         Memory.putInt(address + SiteDescriptor.IMAGE, image);
     }
 
-    /// @param function address of the record of the function that its instruction is in, 0 when it has none
+    /// @param function address of the record of the function that contains its instruction, 0 if there is none
     public void setOwner(long function) {
         Memory.putLong(address + SiteDescriptor.OWNER, function);
     }
 
-    /// @param code where the site's snippets end
+    /// @param code end of the site's snippets
     public void setSnippets(long code) {
         Memory.putLong(address + SiteDescriptor.SNIPPETS, code);
     }
 
     /// Opens the site to clients.
     ///
-    /// @param bodies offset of the table of what its stub may lead to
+    /// @param bodies offset of the table of its stub's targets
     public void setBodiesRelease(int bodies) {
         Memory.putIntRelease(address + SiteDescriptor.BODIES, bodies);
     }

@@ -4,7 +4,7 @@ import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.layout.SiteDescriptor;
 import org.mdlagent.arch.shim.Memory;
 
-/// Where the records of patch sites lie, by index.
+/// Addresses of the records of patch sites, by index.
 public final class SiteRecords {
     private final long header;
 
@@ -21,7 +21,7 @@ public final class SiteRecords {
         return Memory.getInt(header + HeaderDescriptor.SITE_CAPACITY);
     }
 
-    /// Address of a record. Whether there is one is not checked.
+    /// Address of a record. Its existence is not checked.
     public long address(int index) {
         return Memory.getLong(header + HeaderDescriptor.SITES) + index * SiteDescriptor.SIZE;
     }

@@ -4,7 +4,7 @@ import org.mdlagent.arch.layout.FrameDescriptor;
 import org.mdlagent.arch.layout.ThreadDescriptor;
 import org.mdlagent.arch.shim.Memory;
 
-/// Reads the block of one application thread, `struct mdl_thread`.
+/// A read-only view of an application thread's block, `struct mdl_thread`.
 ///
 /// @param address of the block
 public record ThreadBlock(long address) {
@@ -20,42 +20,42 @@ public record ThreadBlock(long address) {
         return Memory.getIntAcquire(address + ThreadDescriptor.STATE) == ThreadDescriptor.STATE_LIVE;
     }
 
-    /// CPU time of the thread in nanoseconds, when it was last asked for.
+    /// CPU time of the thread in nanoseconds at the last reading.
     public long cpuNanos() {
         return Memory.getLong(address + ThreadDescriptor.CPU_NANOS);
     }
 
-    /// Address of the counters of functions' calls, one word each by index; 0 when there are none.
+    /// Address of the call counters of functions, one word each by index; 0 if there are none.
     public long callsAcquire() {
         return Memory.getLongAcquire(address + ThreadDescriptor.CALLS);
     }
 
-    /// Address of the addresses of functions' rows, by index; 0 when there are none.
+    /// Address of the array of functions' row addresses, by index; 0 if there are none.
     public long rows() {
         return Memory.getLong(address + ThreadDescriptor.ROWS);
     }
 
-    /// Address of the ring, 0 when there is none.
+    /// Address of the ring, 0 if there is none.
     public long ring() {
         return Memory.getLong(address + ThreadDescriptor.RING);
     }
 
-    /// Records of the ring, less one: a power of two, less one.
+    /// Capacity of the ring minus one; the capacity is a power of two.
     public long ringMask() {
         return Memory.getLong(address + ThreadDescriptor.RING_MASK);
     }
 
-    /// Position behind the last record of the ring, which its thread writes.
+    /// Head: position after the ring's last record. Its thread writes it.
     public long headAcquire() {
         return Memory.getLongAcquire(address + ThreadDescriptor.HEAD);
     }
 
-    /// Position of the first record that has not been taken.
+    /// Tail: position of the first record not yet taken.
     public long tail() {
         return Memory.getLong(address + ThreadDescriptor.TAIL);
     }
 
-    /// Calls that were entered and not returned from as far as frames tell, for one reason or another.
+    /// Calls without a recorded return, by frames.
     public long unrecorded() {
         return Memory.getLong(address + ThreadDescriptor.UNMATCHED)
                 + Memory.getLong(address + ThreadDescriptor.OVERFLOW)

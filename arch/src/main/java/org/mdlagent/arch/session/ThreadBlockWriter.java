@@ -4,16 +4,16 @@ import org.mdlagent.arch.layout.CountdownDescriptor;
 import org.mdlagent.arch.layout.ThreadDescriptor;
 import org.mdlagent.arch.shim.Memory;
 
-/// Writes what the agent owns in a thread's block.
+/// Writes the fields that the agent owns in a thread's block.
 ///
 /// @param address of the block
 public record ThreadBlockWriter(long address) {
-    /// Gives the ring's records in front of `position` back to the thread.
+    /// Releases the ring's records before `position` to the thread.
     public void setTailRelease(long position) {
         Memory.putLongRelease(address + ThreadDescriptor.TAIL, position);
     }
 
-    /// Lets the thread choose anew which calls of a function it times.
+    /// Makes the thread draw a new interval between timed calls of a function.
     public void forgetCountdown(int function) {
         long countdowns = Memory.getLong(address + ThreadDescriptor.COUNTDOWNS);
         if (countdowns != 0) {

@@ -6,9 +6,9 @@ import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.layout.ThreadDescriptor;
 import org.mdlagent.arch.shim.Memory;
 
-/// The blocks of all threads that the session has seen, the newest first; those of ended ones too.
+/// The blocks of all threads that the session has seen, ended ones included, newest first.
 ///
-/// Threads prepend their blocks at any time and never remove one, so each walk sees all blocks that were there when it
+/// Threads prepend blocks at any time and never remove one, so an iteration sees all blocks that existed when it
 /// began.
 public final class ThreadBlocks implements Iterable<ThreadBlock> {
     private final long header;
@@ -18,7 +18,7 @@ public final class ThreadBlocks implements Iterable<ThreadBlock> {
         this.header = header;
     }
 
-    /// How many there are. A walk may find more, which have come since.
+    /// Number of blocks. An iteration may find more.
     public int count() {
         return Memory.getInt(header + HeaderDescriptor.THREAD_COUNT);
     }

@@ -1,9 +1,8 @@
-/// The session as the code above reads and writes it: one view for each kind of record, and one place that knows where
-/// records lie.
+/// Typed access to the session: one view for each kind of record, and one class that knows the address of each.
 ///
-/// A view is an address with a type. Readers cannot write; a writer's setters are those that Java owns, and each field
-/// has one writer, which `mdl/layout.h` names. The order of an access is in its name: `Acquire` is for what another
-/// thread has published, `Release` publishes what was stored before.
+/// A view is a typed address. Readers cannot write; writers set only fields that Java owns. Each field has one
+/// writer, which `mdl/layout.h` names. The memory order of an access is in its name: `Acquire` reads what another
+/// thread has published, `Release` publishes earlier stores.
 @NullMarked
 package org.mdlagent.arch.session;
 

@@ -1,6 +1,6 @@
 package org.mdlagent.arch.shim;
 
-/// Where bodies go on in the shim at sites that have clients; their registers stand in `calls.S`.
+/// Continuations of bodies in the shim at sites with clients; `calls.S` documents their registers.
 ///
 /// @param hookEntry     at calls of entry hooks
 /// @param hookExit      at calls of exit hooks

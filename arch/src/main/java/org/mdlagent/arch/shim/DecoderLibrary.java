@@ -9,15 +9,15 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.nio.file.Path;
 
-/// The instruction decoder that stands beside the shim, Zydis 4.0, for processes that the shim is not in. In those with
-/// the shim, [NativeApi#decode] is the same and quicker.
+/// The instruction decoder Zydis 4.0, installed beside the shim, for processes without the shim. With the shim,
+/// use [NativeApi#decode], which is faster.
 public final class DecoderLibrary {
-    /// More than `ZydisDecoder` and `ZydisDecodedInstruction` have.
+    /// Larger than `ZydisDecoder` and `ZydisDecodedInstruction`.
     private static final int DECODER_ROOM = 256;
 
     private static final int INSTRUCTION_ROOM = 2048;
 
-    /// Of `length` in `ZydisDecodedInstruction`, behind two enumerations.
+    /// Offset of `length` in `ZydisDecodedInstruction`, after two enumerations.
     private static final int LENGTH = 8;
 
     private static final int MACHINE_MODE_LONG_64 = 0;
@@ -41,10 +41,10 @@ public final class DecoderLibrary {
     private final long instruction;
 
     /// @param directory that holds the library
-    /// @throws IllegalArgumentException when there is none, or not what it should be
+    /// @throws IllegalArgumentException if it is missing or of another version
     public DecoderLibrary(Path directory) {
         Arena arena = Arena.global();
-        // The one needs the other, which is found by its name once it is loaded.
+        // Zydis needs Zycore, which is found by name once it is loaded.
         SymbolLookup unused = SymbolLookup.libraryLookup(directory.resolve("libZycore.so.1.4"), arena);
         SymbolLookup zydis = SymbolLookup.libraryLookup(directory.resolve("libZydis.so.4.0"), arena);
         decodeInstruction = function(zydis, "ZydisDecoderDecodeInstruction", DECODE);
@@ -72,7 +72,7 @@ public final class DecoderLibrary {
         return Linker.nativeLinker().downcallHandle(function, type);
     }
 
-    /// As [NativeApi#decode]. One thread uses it.
+    /// As [NativeApi#decode]. Not thread-safe.
     public long decode(long code, long length, long lengths) {
         byte[] found = new byte[Math.toIntExact(length)];
         int at = 0;

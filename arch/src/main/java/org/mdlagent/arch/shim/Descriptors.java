@@ -4,8 +4,8 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 
-/// Which file each descriptor of this process stands for (`record/files.h`). Names are paths of resources, as
-/// `/File/etc/hosts`, and have numbers from 1 on. Used by one thread, the agent's.
+/// The file behind each descriptor of this process (`record/files.h`). Names are resource paths, such as
+/// `/File/etc/hosts`, and are numbered from 1. Used by the agent's thread only.
 public final class Descriptors {
     private static final int COUNT = 8;
     private static final int ENTRIES = 16;
@@ -16,27 +16,28 @@ public final class Descriptors {
         this.api = api;
     }
 
-    /// Makes room for names, unless there is.
+    /// Allocates the table of names, once.
     ///
-    /// @throws IllegalStateException when the session has none
+    /// @throws IllegalStateException if the session is out of memory
     public void begin() {
         if (api.descriptors(NativeApi.FILES_BEGIN, 0, 0, 0) == 0) {
             throw new IllegalStateException("the session file cannot grow");
         }
     }
 
-    /// Address of the function that snippets tell of what happens to descriptors.
+    /// Address of the function that snippets call for each event of a descriptor.
     public long note() {
         return api.entry(NativeApi.FILES_NOTE);
     }
 
-    /// Address of a word that leads to the table of descriptors, as a direct [org.mdlagent.arch.snippet.PositionTable]
-    /// has one. The position of a descriptor is the number of its name; it is 0 or below where it has none.
+    /// Address of the word that points to the table of descriptors, a direct
+    /// [org.mdlagent.arch.snippet.PositionTable]. The position of a descriptor is the number of its name, or 0 or
+    /// below if it has none.
     public long table() {
         return api.entry(NativeApi.FILES_TABLE);
     }
 
-    /// Number of a name, the same for good; 0 when there is no room for it.
+    /// The permanent number of a name; 0 if there is no room.
     public long number(String name) {
         byte[] bytes = name.getBytes(StandardCharsets.UTF_8);
         try (Arena arena = Arena.ofConfined()) {
@@ -45,7 +46,7 @@ public final class Descriptors {
         }
     }
 
-    /// Number of a file's name: 0 too where a request could not name it.
+    /// The number of a file's name; 0 also if a request could not name the file.
     ///
     /// @param path absolute
     public long ofPath(String path) {
@@ -55,10 +56,10 @@ public final class Descriptors {
         }
     }
 
-    /// Number of a socket's name.
+    /// The number of a socket's name.
     ///
     /// @param peer     a `struct sockaddr`
-    /// @param accepted whether the peer has called, so that its port is of no interest
+    /// @param accepted whether the peer has connected to us: then its port is left out
     public long ofPeer(byte[] peer, boolean accepted) {
         try (Arena arena = Arena.ofConfined()) {
             long at = arena.allocateFrom(ValueLayout.JAVA_BYTE, peer).address();
@@ -66,24 +67,24 @@ public final class Descriptors {
         }
     }
 
-    /// Highest number that a name can have.
+    /// The highest possible number.
     public int capacity() {
         return (int) api.descriptors(NativeApi.FILES_CAPACITY, 0, 0, 0);
     }
 
-    /// Highest number that has been given. One may have been wasted, and never has a name.
+    /// The highest number in use. Some numbers may be wasted and never get a name.
     public int taken() {
         return (int) api.descriptors(NativeApi.FILES_TAKEN, 0, 0, 0);
     }
 
-    /// Name of a number, "" as long as it has none.
+    /// The name of a number, "" while it has none.
     public String name(long number) {
         long at = address(number);
         int length = Memory.getInt(at);
         return length == 0 ? "" : new String(Memory.copy(at + Integer.BYTES, length), StandardCharsets.UTF_8);
     }
 
-    /// Offset in the session of a number's name, as texts lie there: one is empty before it is there.
+    /// Offset in the session of a number's name, which is empty until it is stored.
     public int text(long number) {
         return Math.toIntExact(address(number) - api.session());
     }
@@ -92,17 +93,17 @@ public final class Descriptors {
         return api.descriptors(NativeApi.FILES_NAME, number, 0, 0);
     }
 
-    /// What stands in the table for a descriptor: a number; 0 or below for none.
+    /// A descriptor's entry in the table: a number; 0 or below for none.
     public long entry(int descriptor) {
         return Memory.getLongAcquire(Memory.getLong(table()) + ENTRIES + (long) descriptor * Long.BYTES);
     }
 
-    /// How often a descriptor has been left without a name. Changes whenever one is.
+    /// How often a descriptor got no name.
     public long nameless() {
         return Memory.getLongAcquire(behind());
     }
 
-    /// Descriptors from here on have never been told of.
+    /// Descriptors from here on have had no events.
     public int end() {
         return (int) Memory.getLongAcquire(behind() + Long.BYTES);
     }
@@ -112,12 +113,12 @@ public final class Descriptors {
         return descriptors + ENTRIES + Memory.getLong(descriptors + COUNT) * Long.BYTES;
     }
 
-    /// Gives a descriptor a name if its entry is still what it was.
+    /// Gives a descriptor a name if its entry is unchanged.
     public boolean adopt(int descriptor, long was, long number) {
         return api.descriptors(NativeApi.FILES_ADOPT, descriptor, was, number) != 0;
     }
 
-    /// Tells where relative paths begin.
+    /// Sets the directory of relative paths.
     public void enter(String directory) {
         try (Arena arena = Arena.ofConfined()) {
             long unused = api.descriptors(
@@ -125,7 +126,7 @@ public final class Descriptors {
         }
     }
 
-    /// All descriptors have no name any more.
+    /// Removes the names of all descriptors.
     public void forget() {
         long unused = api.descriptors(NativeApi.FILES_FORGET, 0, 0, 0);
     }

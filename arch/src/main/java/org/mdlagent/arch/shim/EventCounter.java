@@ -5,12 +5,13 @@ import java.util.LinkedHashSet;
 import java.util.Map;
 import java.util.Set;
 
-/// Counts an event of the kernel in threads of the session, from when it is opened until it is closed. No thread but
-/// the agent's, which uses this, does anything for it.
+/// Counts a kernel event in threads of the session between opening and closing. Only the agent's thread does work
+/// for it.
 ///
-/// Threads that there are have a counter each, and what they begin inherits it. Whether a thread that comes meanwhile
-/// has inherited one, or its creator had none yet, cannot be told: then counting begins anew. A program that makes
-/// threads all the time ends that after some tries, and those made in the last of them may be left out.
+/// Each existing thread gets a counter, which threads and processes that it creates inherit. If a thread appears
+/// while counters are opened, it is unknown whether it has inherited one: then counting starts anew. If the
+/// program creates threads all the time, this gives up after some tries, and threads created during the last one
+/// may be missed.
 public final class EventCounter {
     private static final int REACH_THREAD = 0;
     private static final int REACH_PROCESS = 1;
@@ -29,9 +30,9 @@ public final class EventCounter {
 
     /// Begins to count.
     ///
-    /// @param pid whose events alone count, 0 for all processes of the session, those that they fork too
+    /// @param pid the process to count, 0 for all processes of the session and their future children
     /// @param tid the same, 0 for all threads
-    /// @throws IllegalArgumentException when there is no such process or thread, or the kernel refuses it, with the
+    /// @throws IllegalArgumentException if there is no such process or thread, or the kernel refuses it, with the
     ///     reason
     public static EventCounter open(NativeApi api, KernelEvent event, int pid, int tid) {
         Set<Integer> threads = threads(api, pid, tid);
@@ -65,7 +66,7 @@ public final class EventCounter {
         }
     }
 
-    /// How often the event has come, in threads that have ended too.
+    /// The count, including ended threads.
     public long count() {
         return descriptors.values().stream()
                 .mapToLong(api::readEvent)
@@ -77,7 +78,7 @@ public final class EventCounter {
         closeBut(Set.of());
     }
 
-    /// What had these before may have been executing another program when it was opened.
+    /// A counter opened during an exec may be lost.
     private void closeBut(Set<Integer> threads) {
         descriptors.entrySet().removeIf(opened -> {
             boolean ends = !threads.contains(opened.getKey());

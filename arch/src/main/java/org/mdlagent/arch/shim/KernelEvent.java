@@ -3,7 +3,7 @@ package org.mdlagent.arch.shim;
 import java.util.Arrays;
 import java.util.stream.Collectors;
 
-/// What the kernel counts of a thread: a software event of `perf_event_open(2)`, by the name that perf has for it.
+/// A software event of `perf_event_open(2)`, with perf's name.
 public enum KernelEvent {
     PAGE_FAULTS("page-faults", 2),
     CONTEXT_SWITCHES("context-switches", 3),
@@ -26,7 +26,7 @@ public enum KernelEvent {
 
     /// The event of a name.
     ///
-    /// @throws IllegalArgumentException when there is none, with those that there are
+    /// @throws IllegalArgumentException if there is none; the message lists the events
     public static KernelEvent of(String name) {
         for (KernelEvent event : values()) {
             if (event.word.equals(name)) {

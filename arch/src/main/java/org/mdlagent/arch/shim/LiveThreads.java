@@ -6,8 +6,8 @@ import java.util.List;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.layout.ProcessDescriptor;
 
-/// A process of the session that runs, and the threads that the kernel has of it now, but for the agent's.
-/// Those of another pid namespace are not among them: their ids may be others' here.
+/// A running process of the session, and its current threads without the agent's. Processes of other pid
+/// namespaces are left out, because their ids may belong to other processes here.
 ///
 /// @param process address of its row in the session
 /// @param threads their ids
@@ -33,7 +33,7 @@ public record LiveThreads(long process, int pid, List<Integer> threads) {
         return ProcessDescriptor.runs(Memory.getInt(process + ProcessDescriptor.STATE), owner);
     }
 
-    /// None when the process has ended.
+    /// Empty if the process has ended.
     private static List<Integer> of(NativeApi api, int pid) {
         int capacity = THREADS_FIRST;
         while (true) {

@@ -5,23 +5,23 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 import java.nio.charset.StandardCharsets;
 
-/// Memory of this process by address: the session, the tables, program text that is mapped for good.
+/// Memory of this process by address: the session, the tables, program text that stays mapped.
 ///
-/// There are no bounds here, so callers pass only addresses that they got from an allocation of the shim or from the
-/// dynamic linker's list of images. Accesses to ints and longs are naturally aligned, so each is one access of the
-/// processor; whoever stores to code goes through [NativeApi#store] instead.
+/// Accesses are not bounds-checked, so pass only addresses from the shim's allocator or from the dynamic linker's
+/// list of images. Ints and longs are naturally aligned, so each access is a single one for the processor. Use
+/// [NativeApi#store] for stores to code.
 ///
-/// Every kind of access has its method handles spun when it is first used, which costs milliseconds while a program
-/// starts. So there are two, of ints and longs; stores are ordered by fences, and bytes are copied.
+/// The JDK generates method handles at the first use of each kind of access, which costs milliseconds at program
+/// start. So there are only two kinds, ints and longs; fences order stores, and bytes are copied.
 public final class Memory {
-    /// Up to so many bytes are copied by words: a call that copies any number takes longer than these.
+    /// Up to this size, copying by words is faster than a bulk copy.
     private static final int SMALL = 128;
 
     private static final MemorySegment ALL = MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
 
-    /// Constants, which the compiler sees through. All reads acquire: that costs nothing on x86-64, while C1
-    /// compiles the handling of unaligned addresses into plain ones, which makes draining a ring a third dearer.
-    /// Stores are plain: in C1's code, one that releases is followed by a fence.
+    /// Constants, so the compiler can inline them. All reads acquire, which is free on x86-64; C1 compiles plain
+    /// reads with a check for unaligned addresses, which makes draining a ring a third slower. Stores are plain,
+    /// because C1 puts a fence after a release store.
     private static final VarHandle INT = ValueLayout.JAVA_INT.varHandle();
     private static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle();
 
@@ -43,7 +43,7 @@ public final class Memory {
         INT.set(ALL, address, value);
     }
 
-    /// Nothing that is read later is older. [#getInt] does not promise that.
+    /// An acquire read; [#getInt] does not guarantee that.
     public static int getIntAcquire(long address) {
         return getInt(address);
     }
@@ -61,12 +61,12 @@ public final class Memory {
         LONG.set(ALL, address, value);
     }
 
-    /// Adds to a word that nobody else writes.
+    /// Adds to a word that has no other writer.
     public static void addLong(long address, long amount) {
         putLong(address, getLong(address) + amount);
     }
 
-    /// Nothing that is read later is older. [#getLong] does not promise that.
+    /// An acquire read; [#getLong] does not guarantee that.
     public static long getLongAcquire(long address) {
         return getLong(address);
     }
@@ -90,7 +90,7 @@ public final class Memory {
         long word = 0;
         for (int i = 0; i < length; i++) {
             long at = address + i;
-            // Whole words, none of which reaches into a page that holds no byte of these.
+            // Whole words, none of which touches a page without any of these bytes.
             word = i == 0 || (at & Long.BYTES - 1) == 0 ? getLong(at & -Long.BYTES) : word;
             bytes[i] = (byte) (word >> (at & Long.BYTES - 1) * Byte.SIZE);
         }

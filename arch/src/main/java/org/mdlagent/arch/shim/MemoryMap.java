@@ -9,38 +9,38 @@ import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// What is mapped where in this process: proc_pid_maps(5), at one moment.
+/// A snapshot of a process's mappings: proc_pid_maps(5).
 ///
 /// @param regions in ascending order of address, those of user space
 public record MemoryMap(List<Region> regions) {
     private static final Path MAPS = Path.of("/proc/self/maps");
 
     /// @param start  first address
-    /// @param end    behind the last
+    /// @param end    after the last
     /// @param writable by this process
     /// @param offset of the first byte in the file
-    /// @param path   of the file; empty when there is none
+    /// @param path   of the file; empty if there is none
     public record Region(long start, long end, boolean writable, long offset, String path) {}
 
-    /// Whether /proc is there.
+    /// Whether /proc is mounted.
     public static boolean isThere() {
         return Files.isReadable(MAPS);
     }
 
-    /// That of another process.
+    /// The mappings of another process.
     ///
-    /// @throws IOException when it has ended, or may not be read
+    /// @throws IOException if it has ended, or may not be read
     public static MemoryMap read(int pid) throws IOException {
         return of(Files.readAllBytes(Path.of("/proc", Integer.toString(pid), "maps")));
     }
 
-    /// @throws IOException when /proc is not there
+    /// @throws IOException if /proc is not mounted
     public static MemoryMap read() throws IOException {
         return of(Files.readAllBytes(MAPS));
     }
 
-    /// What such a file says. Of a program with many libraries it has thousands of lines, and whoever opens one waits
-    /// for this: so they are read where they stand, and regions of a file that follow each other share its path.
+    /// Parses such a file. A program with many libraries has thousands of lines, and a thread that opens a library
+    /// waits for this. So lines are parsed in place, and adjacent regions of a file share its path.
     static MemoryMap of(byte[] text) {
         List<Region> regions = new ArrayList<>();
         Line line = new Line(text);
@@ -56,7 +56,7 @@ public record MemoryMap(List<Region> regions) {
         return new MemoryMap(List.copyOf(regions));
     }
 
-    /// One of the file, field by field.
+    /// A line, field by field.
     private static final class Line {
         private final byte[] text;
         private int at;
@@ -69,7 +69,7 @@ public record MemoryMap(List<Region> regions) {
             this.text = text;
         }
 
-        /// Goes to the line behind this one.
+        /// Moves to the next line.
         boolean next() {
             at = end + 1;
             end = at;
@@ -79,7 +79,7 @@ public record MemoryMap(List<Region> regions) {
             return at < end;
         }
 
-        /// A number, and what ends it.
+        /// Reads a number and its terminator.
         long hexadecimal() {
             long value = 0;
             for (; at < end; at++) {
@@ -93,7 +93,7 @@ public record MemoryMap(List<Region> regions) {
             return value;
         }
 
-        /// Of `rwxp`, and the blank behind it.
+        /// Reads `rwxp` and the following blank.
         boolean isWritable() {
             boolean writable = at + 1 < end && text[at + 1] == 'w';
             while (at < end && text[at] != ' ') {
@@ -103,7 +103,7 @@ public record MemoryMap(List<Region> regions) {
             return writable;
         }
 
-        /// From the first slash on.
+        /// Reads from the first slash on.
         String path() {
             while (at < end && text[at] != '/') {
                 at++;
@@ -120,7 +120,7 @@ public record MemoryMap(List<Region> regions) {
         }
     }
 
-    /// The region that holds `address`, null when nothing is mapped there.
+    /// The region that contains `address`, or null.
     public @Nullable Region at(long address) {
         int low = 0;
         int high = regions.size();

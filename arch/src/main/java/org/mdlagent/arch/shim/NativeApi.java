@@ -15,13 +15,12 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 
-/// The shim's functions, from the table `struct mdl_api` of `mdl/api.h`, where each is specified.
+/// The shim's functions, from the table `struct mdl_api` of `mdl/api.h`, which specifies each.
 ///
-/// Every function has at most three integer parameters and at most one integer result, so one method handle of
-/// that shape calls them all: an additional argument register is ignored by the System V calling convention, and
-/// each further shape would cost milliseconds at start-up. The calls are critical ones, which do not let the
-/// collector run meanwhile: no other Java thread would notice. The one that sleeps is not, and has its own
-/// handle, made when it is first called.
+/// Every function has at most three integer parameters and at most one integer result, so one method handle calls
+/// all of them: the System V calling convention ignores additional argument registers, and each further signature
+/// would cost milliseconds at start-up. Calls are critical ones, which block the garbage collector; no other Java
+/// thread would notice. Only the sleeping call is not critical, and has its own handle, created at its first use.
 ///
 /// Long because it is a list: the table's functions, each with its types.
 public final class NativeApi implements CodeWriter {
@@ -125,16 +124,16 @@ public final class NativeApi implements CodeWriter {
 
     private static final int SYMBOL_BYTES = 4096;
 
-    /// Few, since it is done when the agent starts.
+    /// Few, because it runs at the agent's start.
     private static final int CLOCK_ATTEMPTS = 64;
 
     private static final int CLOCK_GETTIME = 228;
     private static final int CLOCK_THREAD_CPUTIME_ID = 3;
 
-    /// Stores made by one call: the collector waits for it, and what is copied for it stays in the core's cache.
+    /// Stores per call: the collector waits for the call, and its copied arguments stay in the core's cache.
     private static final int STORES_MAX = 512;
 
-    /// Lets the collector run meanwhile.
+    /// Not critical: the collector can run meanwhile.
     private static final class Sleeping {
         static final MethodHandle CALL = Linker.nativeLinker().downcallHandle(SHAPE);
     }
@@ -161,7 +160,7 @@ public final class NativeApi implements CodeWriter {
     private final MemorySegment scratch = Arena.global().allocate(3L * SYMBOL_BYTES);
 
     /// @param table address of the shim's `struct mdl_api`
-    /// @throws IllegalArgumentException when the shim was built from another version of `mdl/api.h`
+    /// @throws IllegalArgumentException if the shim was built from another version of `mdl/api.h`
     public NativeApi(long table) {
         if (Memory.getLong(table) != SIZE) {
             throw new IllegalArgumentException("libmdlagent.so and the runtime image do not belong together: table of "
@@ -188,10 +187,10 @@ public final class NativeApi implements CodeWriter {
         takeRequest = function(TAKE_REQUEST);
     }
 
-    /// The table that a library's function `mdl_harness_api` returns: the shim's, outside of any target process,
-    /// as tests and benchmarks use it.
+    /// The table that a library's function `mdl_harness_api` returns: the shim outside any target process, for
+    /// tests and benchmarks.
     ///
-    /// @throws IllegalArgumentException when there is no such library or function
+    /// @throws IllegalArgumentException if there is no such library or function
     public static NativeApi ofHarness(Path library) {
         MemorySegment entry =
                 SymbolLookup.libraryLookup(library, Arena.global()).findOrThrow("mdl_harness_api");
@@ -215,7 +214,7 @@ public final class NativeApi implements CodeWriter {
         return Memory.getLong(table + SESSION);
     }
 
-    /// `MDL_OPTIONS` as the process started with it.
+    /// `MDL_OPTIONS` at process start.
     public String options() {
         return Memory.string(Memory.getLong(table + OPTIONS));
     }
@@ -230,7 +229,7 @@ public final class NativeApi implements CodeWriter {
         return Memory.string(Memory.getLong(table + LIBRARY));
     }
 
-    /// What generated code needs to know of the shim.
+    /// The shim's entry points for generated code.
     public RecordingEntryPoints recordingEntryPoints(boolean exact) {
         int flags = Memory.getInt(session() + HeaderDescriptor.FLAGS);
         boolean cpuTime = (flags & HeaderDescriptor.FLAG_CPU_TIME) != 0;
@@ -261,10 +260,10 @@ public final class NativeApi implements CodeWriter {
                         Memory.getLong(table + SNIPPET_CALL_FRAMED)));
     }
 
-    /// Lets unwinders and debuggers know generated code.
+    /// Registers generated code with unwinders and debuggers.
     ///
-    /// @param unwindTable its `.eh_frame_hdr`, with `.eh_frame` behind it (`StubCode.unwindTable`)
-    /// @throws IllegalStateException when there is no room for another range
+    /// @param unwindTable its `.eh_frame_hdr`, followed by `.eh_frame` (`StubCode.unwindTable`)
+    /// @throws IllegalStateException if there is no room for another range
     public void addTrampolines(long start, long length, long unwindTable) {
         long result = call(function(TRAMPOLINES), start, length, unwindTable);
         if (result < 0) {
@@ -272,7 +271,7 @@ public final class NativeApi implements CodeWriter {
         }
     }
 
-    /// Lets a `main` that waits for the probes go on.
+    /// Releases a `main` that waits for the probes.
     public void ready() {
         call(function(READY), 0, 0, 0);
     }
@@ -282,8 +281,7 @@ public final class NativeApi implements CodeWriter {
         return call(tsc, 0, 0, 0);
     }
 
-    /// What it costs here to ask the kernel for the running thread's CPU time, in ticks: the least of some
-    /// attempts.
+    /// Minimum cost in ticks of reading the running thread's CPU time.
     public long threadClockTicks() {
         MemorySegment syscall = MemorySegment.ofAddress(findSymbol("syscall", ""));
         long asking = Long.MAX_VALUE;
@@ -299,7 +297,7 @@ public final class NativeApi implements CodeWriter {
         return Math.max(1, asking - nothing);
     }
 
-    /// Opens and closes slices by a plan whenever this thread waits in [#awaitOpening].
+    /// Sets the plan by which slices are opened and closed while this thread waits in [#awaitOpening].
     ///
     /// @param plan address of a `struct mdl_slice_plan`, 0 for none
     public void planSlices(long plan) {
@@ -329,15 +327,15 @@ public final class NativeApi implements CodeWriter {
         }
     }
 
-    /// A number that changes with each image that the dynamic linker loads or unloads.
+    /// A number that changes whenever the dynamic linker loads or unloads an image.
     public long imageCounters() {
         return call(function(COUNTERS), 0, 0, 0);
     }
 
-    /// From now on no image is closed until [#releaseImages]: its memory may be read, and [#show] replaces its
-    /// text.
+    /// Prevents unloading of images until [#releaseImages]: their memory may be read, and [#show] may replace
+    /// their text.
     ///
-    /// @return false, and nothing is held, while one is being closed, or opened by somebody who waits
+    /// @return false, without effect, while an image is being unloaded, or opened by a thread that waits
     public boolean holdImages() {
         return call(function(HOLD), 0, 0, 0) != 0;
     }
@@ -346,8 +344,8 @@ public final class NativeApi implements CodeWriter {
         call(function(RELEASE), 0, 0, 0);
     }
 
-    /// Sleeps until the application waits for the probes of a library that it has opened (`--wait`), or a
-    /// request has come, at most `nanos`.
+    /// Sleeps until the application waits for the probes of an opened library (`--wait`), until a request arrives,
+    /// or for `nanos`.
     ///
     /// @return how many libraries it has waited for so far, for [#followed]
     public long awaitOpening(long nanos) {
@@ -358,26 +356,25 @@ public final class NativeApi implements CodeWriter {
         }
     }
 
-    /// Lets the application go on that waited, up to what [#awaitOpening] has told of: what was loaded when images
-    /// were held last has probes.
+    /// Releases waiting threads of the application, up to this result of [#awaitOpening]: the images loaded at the
+    /// last hold have probes.
     public void followed(long opened) {
         call(function(FOLLOWED), opened, 0, 0);
     }
 
-    /// Takes the clients of `count` probes, whose numbers (int) stand at `probes`: their library has gone. They
-    /// are open to none until `SiteDescriptor.BODIES` is written again.
+    /// Removes the clients of `count` probes, whose numbers (int) are at `probes`, because their library was
+    /// unloaded. They accept no client until `SiteDescriptor.BODIES` is written again.
     public void forgetClients(long probes, int count) {
         call(function(FORGET_CLIENTS), probes, count, 0);
     }
 
-    /// The request that has come to the control socket, which [#answerRequest] must follow; null when there is
-    /// none.
+    /// Takes the pending request of the control socket, or null. [#answerRequest] must follow.
     public @Nullable String takeRequest() {
         long length = call(takeRequest, scratch.address(), 0, 0);
         return length == 0 ? null : new String(Memory.copy(scratch.address(), (int) length), StandardCharsets.UTF_8);
     }
 
-    /// Answers the request that was taken; of a very long text (`MDL_ANSWER_MAX`) the beginning.
+    /// Answers the request that was taken; truncates the text to `MDL_ANSWER_MAX`.
     public void answerRequest(String text) {
         byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
         try (Arena arena = Arena.ofConfined()) {
@@ -389,31 +386,31 @@ public final class NativeApi implements CodeWriter {
 
     /// Copies a text.
     ///
-    /// @param text address of a [org.mdlagent.arch.layout.TextDescriptor], of which the start and the length
-    ///     are multiples of the page size. An alias of 0 becomes that of a new place; the mark is made
-    /// @return 0, or `-errno`; `-ETXTBSY` when no copy may take the place of the text
+    /// @param text address of a [org.mdlagent.arch.layout.TextDescriptor], whose start and length
+    ///     are multiples of the page size. Sets the mark, and replaces an alias of 0 by that of a new place
+    /// @return 0, or `-errno`; `-ETXTBSY` if no copy may replace the text
     public long codeCopy(long text) {
         return call(function(CODE_COPY), text, 0, 0);
     }
 
-    /// Lets copies take the place of texts, while images are held.
+    /// Replaces texts by their copies, while images are held.
     ///
-    /// @param texts address of `count` [org.mdlagent.arch.layout.TextDescriptor]s. The mark of those that have
-    ///     changed since they were copied, and stay, is 0 afterwards
-    /// @return 0, or `-errno`; `-ESTALE`, and nothing is replaced, when an image has gone all the same
+    /// @param texts address of `count` [org.mdlagent.arch.layout.TextDescriptor]s. The mark of texts that have
+    ///     changed since they were copied is 0 afterwards; they are not replaced
+    /// @return 0, or `-errno`; `-ESTALE`, and nothing is replaced, if an image was unloaded all the same
     public long show(long texts, long count) {
         return call(function(SHOW), texts, count, 0);
     }
 
-    /// Alias of the first copy of text. Others lie as far from it as they do from the start of the file `mdl-
-    /// text`.
+    /// Alias of the first copy of text. Others are as far from it as they are from the start of the file
+    /// `mdl-text`.
     public long textAlias() {
         return Memory.getLong(table + TEXT);
     }
 
     /// Maps new executable memory at exactly `at`.
     ///
-    /// @return its alias, or `-errno`; `-EEXIST` when something is there
+    /// @return its alias, or `-errno`; `-EEXIST` if the address is taken
     public long codeMap(long at, long length) {
         return call(function(CODE_MAP), at, length, 0);
     }
@@ -442,15 +439,15 @@ public final class NativeApi implements CodeWriter {
         }
     }
 
-    /// Spins until the time-stamp counter has reached `tsc`, and returns what it shows then. The thread is not
-    /// given up, and the collector has to wait: for microseconds only.
+    /// Spins until the time-stamp counter has reached `tsc`, and returns its value. Blocks the thread and the
+    /// collector, so wait for microseconds only.
     public long waitUntil(long tsc) {
         return call(waitUntil, tsc, 0, 0);
     }
 
-    /// Redirects threads that meet a trapping byte of the session's [TrapTable] from now on.
+    /// From now on redirects threads that execute a trapping byte of the session's [TrapTable].
     ///
-    /// @throws IllegalStateException when SIGTRAP cannot be had
+    /// @throws IllegalStateException if the handler of SIGTRAP cannot be installed
     public void catchTraps() {
         long result = call(function(CATCH_TRAPS), 0, 0, 0);
         if (result < 0) {
@@ -458,15 +455,15 @@ public final class NativeApi implements CodeWriter {
         }
     }
 
-    /// Decodes the instruction at `code`, which has `length` readable bytes, into the `struct mdl_instruction` at
-    /// `out`.
+    /// Decodes the instruction at `code`, of which `length` bytes are readable, into the `struct mdl_instruction`
+    /// at `out`.
     ///
-    /// @return its length, or a negative number when there is no valid instruction
+    /// @return its length, or a negative number if it is invalid
     public long instruction(long code, long length, long out) {
         return call(instruction, code, length, out);
     }
 
-    /// The four registers of CPUID for a leaf: eax, ebx, ecx, edx; empty when the processor has no such leaf.
+    /// The registers eax, ebx, ecx and edx of a CPUID leaf; empty if the processor lacks the leaf.
     public int[] cpuid(int leaf, int subleaf) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment out = arena.allocate(16, 8);
@@ -477,10 +474,10 @@ public final class NativeApi implements CodeWriter {
         }
     }
 
-    /// Returns when every core that runs a thread of this process has executed a serialising instruction
-    /// since the call began: `MEMBARRIER_CMD_PRIVATE_EXPEDITED_SYNC_CORE`, membarrier(2).
+    /// Returns when every core that runs a thread of this process has executed a serialising instruction since the
+    /// call began: `MEMBARRIER_CMD_PRIVATE_EXPEDITED_SYNC_CORE`, membarrier(2).
     ///
-    /// @throws IllegalStateException when the kernel refuses
+    /// @throws IllegalStateException if the kernel refuses
     public void syncCores() {
         long result = call(syncCores, 0, 0, 0);
         if (result < 0) {
@@ -488,13 +485,13 @@ public final class NativeApi implements CodeWriter {
         }
     }
 
-    /// Switches `count` sites, whose indices stand at `sites`, on or off; returns the number of stores made.
+    /// Switches `count` sites, whose indices are at `sites`, on or off; returns the number of stores.
     public long toggle(long sites, int count, boolean on) {
         return call(toggle, sites, count, on ? 1 : 0);
     }
 
-    /// Lets `function`, which follows the C calling convention, run at `count` probes, whose numbers (int) stand
-    /// at `probes`; 0: none.
+    /// Attaches `function`, which follows the C calling convention, to `count` probes, whose numbers (int) are at
+    /// `probes`; 0: detaches.
     ///
     /// @return an `enum fastinst_status` of `fastinst.h`; when it is not 0 nothing has changed
     public long attach(long probes, int count, long function) {
@@ -508,33 +505,32 @@ public final class NativeApi implements CodeWriter {
         return call(snippets, probe, code, 0);
     }
 
-    /// The function to attach to probes that only count, in the blocks of threads.
+    /// The function to attach to probes that only count, in the threads' blocks.
     public long counter() {
         return Memory.getLong(table + COUNTER);
     }
 
-    /// Opens a sampling window for each of `count` functions: indices (int) at `functions`, the longest that
-    /// each may last in ticks (long) at `longest`. A function whose last window is still being closed by an
-    /// application thread is left out.
+    /// Opens a sampling window for each of `count` functions: indices (int) at `functions`, maximum durations in
+    /// ticks (long) at `longest`. Skips a function whose last window an application thread is still closing.
     ///
     /// @return the number of stores made to sites
     public long arm(long functions, long longest, int count) {
         return call(arm, functions, longest, count);
     }
 
-    /// Ends the windows of `count` functions, whose indices (int) stand at `functions`.
+    /// Ends the windows of `count` functions, whose indices (int) are at `functions`.
     ///
     /// @return the number of stores made to sites
     public long disarm(long functions, int count) {
         return call(disarm, functions, count, 0);
     }
 
-    /// CPU time of the program's threads since each met its first probe, in nanoseconds.
+    /// CPU time in nanoseconds of the program's threads, each since its first probe.
     public long programCpuNanos() {
         return call(programCpu, 0, 0, 0);
     }
 
-    /// Begins to count a software event of `perf_event_open(2)`.
+    /// Starts to count a software event of `perf_event_open(2)`.
     ///
     /// @param reach what else than the thread is counted, `enum mdl_event_reach`
     /// @return a descriptor, or `-errno`
@@ -542,7 +538,7 @@ public final class NativeApi implements CodeWriter {
         return call(function(EVENT_OPEN), event, tid, reach);
     }
 
-    /// How often an event has come, or `-errno`.
+    /// The count of an event, or `-errno`.
     long readEvent(long descriptor) {
         return call(function(EVENT_READ), descriptor, 0, 0);
     }
@@ -551,24 +547,23 @@ public final class NativeApi implements CodeWriter {
         call(function(EVENT_CLOSE), descriptor, 0, 0);
     }
 
-    /// Begins to sample where a thread is in user mode, each time that it has taken `periodNanos` of CPU time.
+    /// Starts to sample a thread in user mode, once per `periodNanos` of its CPU time.
     ///
-    /// @param process row of the process that it is a thread of
-    /// @return how many samples there is room for, or `-errno`
+    /// @param process row of the thread's process
+    /// @return how many samples fit in the buffer, or `-errno`
     long openPcSampler(int tid, long periodNanos, long process) {
         return call(function(PC_OPEN), tid, periodNanos, process);
     }
 
-    /// @param on 1 samples threads, 0 does not, -1 does not until they are opened again
+    /// @param on 1 resumes sampling, 0 pauses it, -1 ends it until threads are opened again
     void switchPcSampler(int on) {
         call(function(PC_SWITCH), on, 0, 0);
     }
 
-    /// Counts samples until there is none, or one with addresses whose frames are not known: these go to
-    /// `places`, as
-    /// many as fit.
+    /// Counts samples until none is left, or until one has addresses without known frames: stores these addresses
+    /// in `places`, as many as fit.
     ///
-    /// @return how many these are
+    /// @return the number of these addresses
     int takePcSamples(long places, int capacity, int weight) {
         return (int) call(function(PC_TAKE), places, capacity, weight);
     }
@@ -585,22 +580,21 @@ public final class NativeApi implements CodeWriter {
         call(function(PC_FORGET), 0, 0, 0);
     }
 
-    /// What a process says of code that it has made at run time (`/tmp/perf-PID.map`): to `text`, as many bytes
-    /// as fit.
+    /// Reads the names of a process's JIT-compiled code (`/tmp/perf-PID.map`) into `text`, as many bytes as fit.
     ///
     /// @return how many there are, or `-errno`
     long readPerfMap(int pid, long text, long capacity) {
         return call(function(PC_MAP), pid, text, capacity);
     }
 
-    /// Threads of a process, but for the agent's. Their numbers (int) go to `tids`, as many as fit.
+    /// Lists the threads of a process, without the agent's. Stores their ids (int) in `tids`, as many as fit.
     ///
     /// @return how many there are, or `-errno`
     long threads(int pid, long tids, int capacity) {
         return call(function(THREADS), pid, tids, capacity);
     }
 
-    /// Where the dynamic linker finds a symbol for the program, 0 when it does not.
+    /// The address that the dynamic linker resolves a symbol to for the program, or 0.
     ///
     /// @param version of the symbol, "" for any
     public long findSymbol(String symbol, String version) {
@@ -610,10 +604,10 @@ public final class NativeApi implements CodeWriter {
         }
     }
 
-    /// Changes a word that the program calls through, if it holds `expected`.
+    /// Changes a word that the program calls through, if its value is `expected`.
     ///
-    /// @param readOnly whether it is on a page that is
-    /// @return 1, or 0 when it holds something else, or `-errno`
+    /// @param readOnly whether its page is read-only
+    /// @return 1, or 0 if it has another value, or `-errno`
     public long exchangeImport(long word, long expected, long value, boolean readOnly) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment change = arena.allocateFrom(ValueLayout.JAVA_LONG, word, expected, value);
@@ -621,7 +615,7 @@ public final class NativeApi implements CodeWriter {
         }
     }
 
-    /// What tells of descriptors: [Descriptors].
+    /// The functions for [Descriptors].
     long descriptors(long field, long first, long second, long third) {
         return call(function(field), first, second, third);
     }
@@ -631,7 +625,7 @@ public final class NativeApi implements CodeWriter {
         return Memory.getLong(table + field);
     }
 
-    /// Zeroed, 64-byte aligned memory of the session, or 0 when the session may not grow further.
+    /// Zeroed, 64-byte aligned memory of the session, or 0 if the session cannot grow.
     public long allocate(long bytes) {
         return call(allocate, bytes, 0, 0);
     }
@@ -644,7 +638,7 @@ public final class NativeApi implements CodeWriter {
         return call(decode, code, length, lengths);
     }
 
-    /// The demangled form of `symbol`, or `symbol` itself when it is not mangled.
+    /// The demangled form of `symbol`, or `symbol` itself if it is not mangled.
     public String demangle(String symbol) {
         if (!symbol.startsWith("_Z")) {
             return Objects.requireNonNullElse(RustName.of(symbol), symbol);

@@ -1,8 +1,8 @@
 package org.mdlagent.arch.shim;
 
-/// Reads the older symbols of Rust, which are those of C++ but for a hash and for characters that those do not have.
+/// Reads Rust's legacy symbols: C++ symbols with a hash and with escapes for characters that C++ does not allow.
 final class OldRustName {
-    /// What stands between dollars in the older symbols, and what it means.
+    /// Escapes between dollar signs, and their meaning.
     private static final String[] LEGACY = {
         "SP", "@", "BP", "*", "RF", "&", "LT", "<", "GT", ">", "LP", "(", "RP", ")", "C", ","
     };
@@ -11,8 +11,8 @@ final class OldRustName {
 
     private OldRustName() {}
 
-    /// What the demangler of C++ has made of an older symbol of Rust, as Rust writes it: without its hash. Others as
-    /// they are.
+    /// Turns the C++ demangler's output for a legacy Rust symbol into Rust's form, without the hash. Returns other
+    /// names unchanged.
     static String of(String name) {
         int hash = name.length() - HASH_LENGTH;
         if (hash <= 0 || !isHash(name, hash)) {
@@ -24,7 +24,7 @@ final class OldRustName {
             int end = c == '$' ? name.indexOf('$', i + 1) : -1;
             int meant = end > 0 && end < hash ? legacy(name.substring(i + 1, end)) : -1;
             if (c == '_' && name.startsWith("$", i + 1) && (i == 0 || name.charAt(i - 1) == ':')) {
-                continue; // A component may not begin with a dollar.
+                continue; // A component must not begin with a dollar sign.
             }
             if (meant >= 0) {
                 result.append((char) meant);

@@ -4,11 +4,9 @@ import java.lang.foreign.Arena;
 import java.util.function.Function;
 import org.mdlagent.arch.layout.PcFrameDescriptor;
 
-/// Samples of where threads are in user mode, and by which calls they have come there, which the kernel takes
-/// whenever a
-/// thread has had some CPU time (`perf_event_open(2)`). Threads are not signalled and do nothing for it. The shim
-/// unwinds
-/// their stacks, and counts paths in the session. Used by the agent's thread.
+/// Samples of program counters and call paths in user mode, taken by the kernel per period of CPU time
+/// (`perf_event_open(2)`). Threads get no signals and do no work. The shim unwinds their stacks and counts paths
+/// in the session. Used by the agent's thread.
 public final class PcSampler {
     static final long PLACE_ADDRESS = 0;
     static final long PLACE_START = 8;
@@ -16,10 +14,10 @@ public final class PcSampler {
     static final long PLACE_PID = 24;
     static final long PLACE_SIZE = 32;
 
-    /// The frame of code that is nobody's.
+    /// The frame of unknown code.
     public static final int ELSEWHERE = 0;
 
-    /// That of the agent's code.
+    /// The frame of the agent's code.
     public static final int PROBES = 1;
 
     private static final int CAPACITY = Scratch.BYTES / (int) PLACE_SIZE;
@@ -32,15 +30,15 @@ public final class PcSampler {
 
     /// An address in code.
     ///
-    /// @param start where the code begins that one unwind description is for, a function as a rule; 0 for none
-    /// @param bias  what addresses of its image are more than at link time
-    /// @param pid   process that was there
+    /// @param start of the code range of its unwind description, usually a function; 0 for none
+    /// @param bias  load bias of its image
+    /// @param pid   process that executed it
     public record Place(long address, long start, long bias, int pid) {}
 
-    /// What code belongs to.
+    /// The frames of an address.
     ///
     /// @param frame number of the innermost
-    /// @param outer of the one that it is inlined in, [#NONE] where it is not
+    /// @param outer number of the function that it is inlined into, or [#NONE]
     public record Frames(int frame, int outer) {
         public static final int NONE = -1;
 
@@ -49,12 +47,12 @@ public final class PcSampler {
         }
     }
 
-    /// Begins to sample a thread, and threads that it or its offspring begins, in forked processes too.
+    /// Starts to sample a thread and all threads that it or its descendants create, in forked processes too.
     ///
-    /// @param process     row of the process that it is a thread of
-    /// @param periodNanos of its CPU time, from one sample to the next
-    /// @return how many samples of a processor there is room for until they are taken; 0 when it has ended
-    /// @throws IllegalStateException when the kernel refuses it for any thread, with the reason
+    /// @param process     row of the thread's process
+    /// @param periodNanos sampling period in CPU time
+    /// @return how many samples of a processor the buffer holds; 0 if the thread has ended
+    /// @throws IllegalStateException if the kernel refuses it for any thread, with the reason
     public int open(int tid, long process, long periodNanos) {
         int room = (int) api.openPcSampler(tid, periodNanos, process);
         if (room >= 0 || -room == PerfEvents.ESRCH) {
@@ -63,19 +61,19 @@ public final class PcSampler {
         throw new IllegalStateException(reason(-room));
     }
 
-    /// From now on samples are taken, or none is.
+    /// Resumes or pauses sampling.
     public void switchOn(boolean on) {
         api.switchPcSampler(on ? 1 : 0);
     }
 
-    /// No thread is sampled any more, until it is opened again.
+    /// Ends sampling until threads are opened again.
     public void close() {
         api.switchPcSampler(-1);
     }
 
-    /// Counts what was sampled since the last time, each sample so often.
+    /// Counts new samples, each with the given weight.
     ///
-    /// @param frames is asked for the frame of each address that is met the first time
+    /// @param frames called for the frame of each new address
     public void take(int weight, Function<Place, Frames> frames) {
         long out = Scratch.address();
         for (int unknown; (unknown = api.takePcSamples(out, CAPACITY, weight)) > 0; ) {
@@ -95,12 +93,12 @@ public final class PcSampler {
         }
     }
 
-    /// Adds a frame to the session's: its number, [#ELSEWHERE] where there is no room.
+    /// Adds a frame to the session. Returns its number, or [#ELSEWHERE] if there is no room.
     ///
     /// @param function index of a probed function, or one of [PcFrameDescriptor]'s codes
-    /// @param image    of the session's string: path of the image, or a name
+    /// @param image    offset of a string of the session: path of the image, or a name
     /// @param build    the same: its build id, 0 for none
-    /// @param address  where the code begins, at link time
+    /// @param address  start of the code, at link time
     public int add(int function, int image, int build, long address) {
         long row = Scratch.address();
         Memory.putLong(row + PcFrameDescriptor.SAMPLES, 0);
@@ -111,18 +109,17 @@ public final class PcSampler {
         return api.addPcFrame(row);
     }
 
-    /// Frames of addresses may be others: they will be asked for again.
+    /// Invalidates the frames of addresses; they are requested again.
     public void forget() {
         api.forgetPcFrames();
     }
 
-    /// How many bytes a process says of code that it has made at run time, in `/tmp/perf-PID.map`; 0 where it says
-    /// nothing.
+    /// Size of a process's `/tmp/perf-PID.map`, which names its JIT-compiled code; 0 if there is none.
     public long codeMapSize(int pid) {
         return Math.max(0, api.readPerfMap(pid, 0, 0));
     }
 
-    /// These bytes, at most so many; none where others may have written them.
+    /// Its content, up to a limit; empty if other users may have written it.
     public byte[] codeMap(int pid, int limit) {
         int size = (int) Math.min(codeMapSize(pid), limit);
         if (size == 0) {

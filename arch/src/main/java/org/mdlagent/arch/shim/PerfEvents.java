@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/// Why the kernel refuses `perf_event_open(2)`, or the mapping of its ring.
+/// Explains why the kernel refuses `perf_event_open(2)`, or the mapping of its ring.
 public final class PerfEvents {
     static final int EPERM = 1;
     static final int ENOENT = 2;
@@ -16,15 +16,15 @@ public final class PerfEvents {
 
     private PerfEvents() {}
 
-    /// The highest perf_event_paranoid at which users may sample their own threads in user mode, and count events.
+    /// Highest perf_event_paranoid at which users may sample their own threads in user mode, and count events.
     public static final int SAMPLING_MAX = 2;
 
     static final int COUNTING_MAX = 1;
 
-    /// What stands for a value that the kernel does not tell: nothing is above it.
+    /// Stands for an unknown value: the maximum.
     private static final int NOT_KNOWN = Integer.MIN_VALUE;
 
-    /// What users may measure: less, the higher it is.
+    /// The kernel's perf_event_paranoid: the higher, the less users may measure.
     public static int paranoid() {
         try {
             return Integer.parseInt(Files.readString(Path.of("/proc/sys/kernel/perf_event_paranoid"))
@@ -34,10 +34,10 @@ public final class PerfEvents {
         }
     }
 
-    /// Why a user may not measure (EACCES), and what allows it.
+    /// Why a user may not measure (EACCES), and the remedy.
     ///
-    /// @param most the highest value that would allow it
-    /// @param what is allowed then: "it" or "them"
+    /// @param most highest value that allows it
+    /// @param what object of the sentence: "it" or "them"
     public static String refusal(int paranoid, int most, String what) {
         if (paranoid > most) {
             return "perf_event_paranoid is %d; sysctl kernel.perf_event_paranoid=%d, or CAP_PERFMON, allows %s"

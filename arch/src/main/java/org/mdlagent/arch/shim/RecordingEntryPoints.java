@@ -1,18 +1,18 @@
 package org.mdlagent.arch.shim;
 
-/// What generated recording code needs of the shim: where the thread's block is found, and what to call off the fast
-/// path (`mdl/api.h`).
+/// What generated recording code needs from the shim: the location of the thread's block, and the slow paths
+/// (`mdl/api.h`).
 ///
 /// @param exact      every call is recorded in the thread's rows; else windows of calls, in the thread's ring, but for
 ///                   functions with `FLAG_EVERY_CALL`
-/// @param cpuTime    calls last as long as their thread has a processor, in nanoseconds
-/// @param clock      what reading the clock adds to a call that is timed, in its unit
+/// @param cpuTime    durations are CPU time, in nanoseconds
+/// @param clock      overhead of reading the clock in a timed call, in its unit
 /// @param agentState address of the session's state
 /// @param tlsOffset  of the word that points to the thread's block, from the thread pointer
 /// @param entrySlow  takes site, function address and key
 /// @param exitSlow   takes site, function address, key and, in sampled mode, where the call returns to
-/// @param recordSlow takes function record, ticks, self ticks and the call's `inside`: what the thread's rows have no
-/// room for yet
+/// @param recordSlow takes function record, ticks, self ticks and the call's `inside`: what the
+///     thread's rows have no room for yet
 /// @param expireEntry takes the site; sampled mode
 /// @param expireExit takes the site; sampled mode
 /// @param functionEntrySlow for whole functions; its registers stand in `calls.S`, as those of the next three

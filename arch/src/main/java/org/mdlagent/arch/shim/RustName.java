@@ -4,17 +4,18 @@ import static org.mdlagent.arch.shim.RustSymbol.check;
 
 import org.jspecify.annotations.Nullable;
 
-/// Reads the symbols of Rust: v0 (RFC 2603), as `_RNvC1a4main`. Hashes of crates and types of constants are left out,
-/// as `rustfilt` leaves them out.
+/// Demangles Rust's v0 symbols (RFC 2603), such as `_RNvC1a4main`. Omits crate hashes and types of constants, as
+/// `rustfilt` does.
 ///
-/// Symbols are what a file says, and may be hostile: depth, steps and length are bounded, and what is not understood to
-/// its end is no Rust name. Light, because the agent uses it while a program starts: no regular expression, no lambda.
+/// Symbols come from files and may be hostile: depth, steps and length are bounded, and a symbol that cannot be
+/// parsed to its end is not a Rust name. Uses no regular expressions or lambdas, because the agent runs it at
+/// program start.
 final class RustName {
     private static final int DEPTH_MAX = 200;
     private static final int STEPS_MAX = 20_000;
     private static final int LENGTH_MAX = 8192;
 
-    /// By letter, "" where it is no basic type.
+    /// Basic types by letter; "" for other letters.
     private static final String[] BASIC = {
         "i8", "bool", "char", "f64", "str", "f32", "", "u8", "isize", "usize", "", "i32", "u32", "i128", "u128", "_",
         "", "", "i16", "u16", "()", "...", "", "i64", "u64", "!"
@@ -31,7 +32,7 @@ final class RustName {
         in = new RustSymbol(text);
     }
 
-    /// The name of a v0 symbol, null when it is none.
+    /// The name of a v0 symbol, or null.
     static @Nullable String of(String symbol) {
         if (!symbol.startsWith("_R")) {
             return null;
@@ -43,7 +44,7 @@ final class RustName {
             name.path(true);
             if (!name.in.isAtEnd()) {
                 name.silent = true;
-                name.path(false); // The crate that a generic function was made for.
+                name.path(false); // The crate that instantiated a generic function.
             }
         } catch (RustSymbol.Malformed e) {
             return null;
@@ -67,7 +68,7 @@ final class RustName {
                 boolean before = silent;
                 silent = true;
                 long unused = in.disambiguator();
-                path(false); // Where the implementation stands says less than what it is of.
+                path(false); // Skips the path of the impl; its type says more.
                 silent = before;
                 implementation(tag == 'X');
             }
@@ -229,7 +230,7 @@ final class RustName {
         }
     }
 
-    /// A trait of `dyn`, with what its types are.
+    /// A trait of `dyn`, with its associated types.
     private void bound() {
         int start = out.length();
         path(false);
@@ -247,7 +248,7 @@ final class RustName {
         print(open ? ">" : "");
     }
 
-    /// Whether what was printed since ends with arguments, and is not `<T as Trait>`.
+    /// Whether the output since then ends with generic arguments, and is not `<T as Trait>`.
     private boolean isGeneric(int start) {
         int open = 0;
         for (int i = out.length() - 1; i > start; i--) {
@@ -299,7 +300,7 @@ final class RustName {
         };
     }
 
-    /// @return how many lifetimes had names before
+    /// @return number of lifetimes named before
     private int binder() {
         int before = lifetimes;
         if (in.eat('G')) {
@@ -327,7 +328,7 @@ final class RustName {
         print(index == 0 ? "'_" : outer < 26 ? "'" + (char) ('a' + outer) : "'_" + outer);
     }
 
-    /// @return where to go on; what is referred to is read next
+    /// @return the position to return to; the back-reference is read next
     private int backReference() {
         int tag = in.at() - 1;
         long target = in.base62();

@@ -2,9 +2,9 @@ package org.mdlagent.arch.shim;
 
 import java.util.Arrays;
 
-/// A v0 symbol of Rust, as it is read: letters, numbers, identifiers.
+/// A lexer of Rust's v0 symbols: letters, numbers, identifiers.
 final class RustSymbol {
-    /// The number that 62 times, and a digit more, is still one of 64 bits.
+    /// Largest number that still fits in 64 bits when multiplied by 62 plus a digit.
     private static final long BASE62_MAX = Long.divideUnsigned(-1 - 62, 62);
 
     private final String text;
@@ -30,7 +30,7 @@ final class RustSymbol {
         return eat('s') ? base62() + 1 : 0;
     }
 
-    /// Without a sign: hashes take all 64 bits.
+    /// Unsigned: hashes take all 64 bits.
     long base62() {
         if (eat('_')) {
             return 0;
@@ -65,7 +65,7 @@ final class RustSymbol {
         return punycode ? decoded(name) : name;
     }
 
-    /// RFC 3492, with an underscore for its hyphen.
+    /// Punycode (RFC 3492), with an underscore for the hyphen.
     private static String decoded(String name) {
         int delimiter = name.lastIndexOf('_');
         int[] points = Arrays.copyOf(
@@ -114,7 +114,7 @@ final class RustSymbol {
         return digits;
     }
 
-    /// Digits until an underscore, without zeros before others.
+    /// Digits up to an underscore, without leading zeros.
     String hex() {
         int start = at;
         while (hexDigit(peek()) >= 0) {
@@ -163,7 +163,7 @@ final class RustSymbol {
         }
     }
 
-    /// Without a stack trace: it is no defect of ours.
+    /// Without a stack trace: bad input, not a defect.
     static final class Malformed extends RuntimeException {
         private static final long serialVersionUID = 1;
 

@@ -3,8 +3,8 @@ package org.mdlagent.arch.shim;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
-/// A little native memory of each thread, for what the shim is given and gives back in one call: to allocate it each
-/// time takes longer than most calls.
+/// Per-thread native memory for arguments and results of one shim call: allocating it each time would take longer
+/// than most calls.
 public final class Scratch {
     public static final int BYTES = 1024;
 
@@ -13,7 +13,7 @@ public final class Scratch {
 
     private Scratch() {}
 
-    /// Address of [#BYTES] bytes, which are the caller's until he returns.
+    /// Address of [#BYTES] bytes, which belong to the caller until it returns.
     public static long address() {
         return OWN.get().address();
     }

@@ -2,15 +2,15 @@ package org.mdlagent.arch.shim;
 
 import java.util.Arrays;
 
-/// Stores that are made one after the other, by few calls of the shim: [CodeWriter#replaceAll].
+/// A batch of ordered stores, made by few shim calls: [CodeWriter#replaceAll].
 public final class StoreList {
-    /// Of each store: where, a mask, and bits of the mask.
+    /// For each store: alias, mask and value.
     static final int WORDS = 3;
 
-    /// A mask: eight bytes of which nobody else stores any.
+    /// Mask for eight bytes without other writers.
     public static final long ALL = -1;
 
-    /// A mask: one byte alone is stored.
+    /// Mask for a single byte.
     private static final long ONE_BYTE = 0xFF;
 
     private static final long[] NONE = {};
@@ -19,12 +19,12 @@ public final class StoreList {
     private long[] words = NONE;
     private int used;
 
-    /// @param expected how many there may be; more can be added
+    /// @param expected expected number of stores; it can grow
     public StoreList(int expected) {
         this.expected = Math.max(1, expected);
     }
 
-    /// Makes room for more stores, so that adding them does not fail.
+    /// Reserves room, so that adding stores cannot fail.
     public void reserve(int more) {
         if (used + more * WORDS > words.length) {
             words = Arrays.copyOf(words, Math.max(expected * WORDS, 2 * words.length + more * WORDS));
@@ -69,7 +69,7 @@ public final class StoreList {
         }
     }
 
-    /// Lets all stores be of the same value.
+    /// Sets the same value for all stores.
     public void values(long value) {
         for (int at = WORDS - 1; at < used; at += WORDS) {
             words[at] = value;

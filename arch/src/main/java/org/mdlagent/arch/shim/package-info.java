@@ -1,4 +1,4 @@
-/// What the C shim does for Java: its functions, raw memory, mappings, threads, the events that the kernel counts.
+/// The C shim's services for Java: its functions, raw memory, mappings, threads, kernel events.
 @NullMarked
 package org.mdlagent.arch.shim;
 

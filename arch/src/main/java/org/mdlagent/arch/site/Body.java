@@ -1,6 +1,6 @@
 package org.mdlagent.arch.site;
 
-/// What a stub leads to for its site's role; the stub of a whole function leads to two.
+/// The kinds of body that a stub leads to, by its site's role; the stub of a whole function leads to two.
 public enum Body {
     /// At a call of an entry hook.
     ENTRY,

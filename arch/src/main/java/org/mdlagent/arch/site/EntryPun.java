@@ -2,18 +2,18 @@ package org.mdlagent.arch.site;
 
 import java.util.List;
 
-/// The entry of a function that no compiler has prepared, where a jump can take the place of the first instructions.
+/// The entry of a function without compiler support, whose first instructions a jump can replace.
 ///
 /// @param site those instructions
-/// @param rules     of the displacements that the jump may have: any of them will do
-/// @param inOneUnit whether one store puts the jump there. Else it is there before anybody executes the text, for
-///     good, and what it leads to is switched
+/// @param rules     rules of the jump's displacement, of which one must hold
+/// @param inOneUnit whether one store makes the jump. Otherwise the jump is made before any thread executes the
+///     text, permanently, and its target is switched
 public record EntryPun(SiteInstruction site, List<DisplacementRule> rules, boolean inOneUnit) implements EntryPuns.Fit {
     public EntryPun {
         rules = List.copyOf(rules);
     }
 
-    /// The same, and calls are counted only: nothing stands on the stack that the function could see.
+    /// The same for calls that are only counted: nothing is on the stack that the function could see.
     public EntryPun counted() {
         return new EntryPun(
                 new SiteInstruction(
@@ -22,12 +22,12 @@ public record EntryPun(SiteInstruction site, List<DisplacementRule> rules, boole
                 inOneUnit);
     }
 
-    /// Whether the jump may lead anywhere: it takes the place of one instruction.
+    /// Whether the jump may lead anywhere, because it replaces one instruction.
     public boolean leadsAnywhere() {
         return rules.contains(DisplacementRule.ANY);
     }
 
-    /// The same in an image that is loaded `bias` bytes further.
+    /// The same in an image that is loaded `bias` bytes higher.
     public EntryPun at(long bias) {
         return new EntryPun(
                 new SiteInstruction(

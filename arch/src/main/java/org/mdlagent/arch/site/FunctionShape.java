@@ -1,7 +1,7 @@
 package org.mdlagent.arch.site;
 
-/// What a function's own code says about its entry.
+/// Properties of a function's entry, found in its own code.
 ///
 /// @param loops        whether a branch leads to its first byte
-/// @param intoEntry    whether a branch leads into the bytes behind the first that a jump at the entry takes
+/// @param intoEntry    whether a branch leads into the bytes after the first that a jump at the entry covers
 public record FunctionShape(boolean loops, boolean intoEntry) {}

@@ -1,6 +1,6 @@
 package org.mdlagent.arch.site;
 
-/// Receives what leads to functions; [CodeSearch#findReferences] calls it.
+/// Receives references to functions from [CodeSearch#findReferences].
 public interface FunctionUses {
     /// An instruction jumps to a function's start.
     ///

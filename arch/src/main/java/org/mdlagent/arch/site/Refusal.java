@@ -1,40 +1,40 @@
 package org.mdlagent.arch.site;
 
-/// Why a function in a binary that nobody prepared gets no probe at its entry.
+/// Why a function in an unprepared binary gets no probe at its entry.
 public enum Refusal implements EntryPuns.Fit {
     /// No unwind table says that it starts with its return address on top of the stack.
     NO_UNWIND_TABLE("no unwind table describes it as a function"),
-    /// What is said of its first instructions cannot be said of a copy.
+    /// The unwind rules of its first instructions cannot be given for a copy.
     UNUSUAL_UNWIND_TABLE("its unwind table is of an unusual kind"),
-    /// It is where signal handlers return to.
+    /// It is the return target of signal handlers.
     SIGNAL_FRAME("signal handlers return to it"),
-    /// It has fewer bytes than a jump, and so has the filling behind it.
+    /// It is shorter than a jump, even with the padding after it.
     TOO_SHORT("it is shorter than a jump, and code follows"),
-    /// Its first bytes are no instructions that the decoder knows, or it ends within one.
+    /// Its first bytes are not known instructions, or it ends within one.
     UNKNOWN_INSTRUCTION("it begins with what is no known instruction"),
-    /// A trap that cannot be told from ours.
+    /// A trap that cannot be distinguished from ours.
     TRAP("a trap stands there"),
-    /// A callee would return to the instructions behind the call, while a jump covers them.
+    /// A callee would return to instructions that a jump covers.
     CALL_WITHIN("a call is followed by instructions within its first five bytes"),
-    /// The memory is not what the file says.
+    /// The memory differs from the file.
     CHANGED("its code is not that of the file"),
-    /// A branch of its own leads to its first byte: a probe there would count each round.
+    /// Its own branch leads to its first byte: a probe there would count each iteration.
     LOOPS_TO_ENTRY("it loops to its first instruction"),
-    /// A branch of its own leads to the bytes that a jump takes.
+    /// Its own branch leads into the bytes that a jump covers.
     BRANCH_INTO_ENTRY("it branches into its first five bytes"),
-    /// A probe in it would come upon itself.
+    /// A probe in it would recurse.
     AGENT_NEEDS_IT("the agent itself calls it while it records"),
-    /// Its caller must be the one that has called it.
+    /// It depends on its caller.
     RETURN_ADDRESS("it returns twice, changes stacks, or depends on who calls it"),
-    /// The dynamic linker calls what has the name, to be told the address of the function.
+    /// It is an IFUNC resolver: the dynamic linker calls it to get the function's address.
     RESOLVER("it stands for several functions, one of which the dynamic linker chooses"),
-    /// Compilers call it with registers in use that others may change.
+    /// Compilers call it with a non-standard convention that preserves registers.
     OTHER_CONVENTION("compilers call it in a way of its own"),
-    /// Threads begin in it, before they are known to be the program's.
+    /// Threads begin in it, before they are registered.
     THREAD_START("threads execute it before they begin"),
-    /// A forked process executes it while it takes its parent's records for its own.
+    /// A forked process executes it while it still uses its parent's records.
     FORK("a forked process begins in it, before it has records of its own"),
-    /// Threads may end in it, so that what is kept of its call is gone before it returns.
+    /// Threads may end in it, so its call's data is freed before it returns.
     NOT_EXPORTED("it has no name that programs can call it by, and threads may end in it");
 
     private final String reason;
@@ -43,7 +43,7 @@ public enum Refusal implements EntryPuns.Fit {
         this.reason = reason;
     }
 
-    /// For people: goes on from a function's name.
+    /// For users: continues a sentence after the function's name.
     public String reason() {
         return reason;
     }

@@ -1,23 +1,23 @@
 package org.mdlagent.arch.site;
 
-/// A patch site: an instruction that transfers control to an instrumentation hook, or what a compiler has left where
-/// one could stand.
+/// A patch site: an instruction that transfers control to an instrumentation hook, or a compiler-made placeholder
+/// for one.
 ///
 /// @param address  of the first byte, in memory
-/// @param form     what is there
-/// @param length   in bytes; behind them the function goes on
-/// @param role     what its trampoline sees of the call
-/// @param function address of the function that the hook is told of, 0 where the code does not show it
+/// @param form     form of the instruction
+/// @param length   in bytes; the function continues after them
+/// @param role     the part of the call that its trampoline sees
+/// @param function address of the function passed to the hook, 0 if the code does not show it
 public record SiteInstruction(long address, Form form, int length, Role role, long function) {
-    /// A transfer, whose form says how long it is.
+    /// A transfer, whose form determines its length.
     ///
-    /// @throws IllegalArgumentException when it does not
+    /// @throws IllegalArgumentException if it does not
     public SiteInstruction(long address, Form form, Role role, long function) {
         this(address, form, form.length(), role, function);
     }
 
-    /// Whether the site is one that counts and jumps to its stub, at a function's first instruction. Others that count
-    /// call it.
+    /// Whether the site counts and jumps to its stub, at a function's first instruction. Other counting sites call
+    /// the stub.
     public boolean countsByJump() {
         return role.counts()
                 && switch (form) {
@@ -27,30 +27,30 @@ public record SiteInstruction(long address, Form form, int length, Role role, lo
                 };
     }
 
-    /// What is seen of a call of the function.
+    /// The part of a call that the site sees.
     public enum Role {
-        /// It begins, at an instruction in the body.
+        /// Its entry, at an instruction in the body.
         ENTRY,
-        /// It ends, at an instruction in the body.
+        /// Its exit, at an instruction in the body.
         EXIT,
-        /// All of it, for the site is where the function starts: its trampoline calls the body.
+        /// The whole call: the site is at the function's start, and its trampoline calls the body.
         FUNCTION,
-        /// That it took place.
+        /// Only its occurrence.
         COUNT,
-        /// The same, where the stack may have no room for more than that: nobody else is told.
+        /// The same on a stack that may be too small for more: there are no other users.
         COUNT_ALONE;
 
-        /// Whether nothing but the call's having taken place is seen.
+        /// Whether only the occurrence of calls is seen.
         public boolean counts() {
             return this == COUNT || this == COUNT_ALONE;
         }
     }
 
-    /// What is at a site.
+    /// The form of a site.
     public enum Form {
         /// A call with a displacement.
         CALL,
-        /// A call with a displacement and one byte of prefix: what a linker makes of a call through the GOT.
+        /// A call with a displacement and a one-byte prefix: a call through the GOT that the linker has relaxed.
         CALL_PADDED,
         /// A call through a GOT slot (`-fno-plt`).
         CALL_INDIRECT,
@@ -58,15 +58,15 @@ public record SiteInstruction(long address, Form form, int length, Role role, lo
         JUMP,
         /// A sibling call through a GOT slot.
         JUMP_INDIRECT,
-        /// One instruction that does nothing and has room for a jump.
+        /// One NOP with room for a jump.
         NOP,
-        /// Instructions of one byte that do nothing, together with room for a jump.
+        /// One-byte NOPs that together have room for a jump.
         NOP_RUN,
-        /// Two bytes that do nothing, with room for a jump in front of the function.
+        /// A two-byte NOP, with room for a jump before the function.
         NOP_SHORT,
         /// A short jump over the rest of the site, which has room for a long one (XRay).
         SKIP,
-        /// The first instructions of a function that no compiler has prepared.
+        /// The first instructions of a function without compiler support.
         INSTRUCTIONS;
 
         private int length() {

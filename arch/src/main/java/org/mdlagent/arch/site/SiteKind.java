@@ -2,17 +2,17 @@ package org.mdlagent.arch.site;
 
 import org.mdlagent.arch.site.SiteInstruction.Form;
 
-/// What the record of a site stands for: `enum mdl_site_kind` of `mdl/layout.h`, in its order.
+/// The kind of a site's record: `enum mdl_site_kind` of `mdl/layout.h`, in its order.
 public enum SiteKind {
-    /// A function begins, at an instruction in its body.
+    /// Entry of a function, at an instruction in its body.
     ENTRY(Body.ENTRY),
-    /// A function ends, at an instruction in its body.
+    /// Exit of a function, at an instruction in its body.
     EXIT(Body.EXIT),
     /// The same, at a jump to the exit hook.
     SIBLING_EXIT(Body.EXIT),
-    /// A function begins, at its first instruction, whose stub calls the body.
+    /// Entry of a function at its first instruction, whose stub calls the body.
     FUNCTION(Body.FUNCTION_ENTRY),
-    /// That body returns. Its record is the one behind that of the function, and it has no code of its own.
+    /// Return of that body. Its record follows the function's, and it has no code of its own.
     RETURN(Body.FUNCTION_EXIT),
     /// A call is counted.
     COUNT(Body.COUNT);
@@ -25,7 +25,7 @@ public enum SiteKind {
         this.body = body;
     }
 
-    /// Of the record of an instruction, the first of its [#records].
+    /// The kind of the first of an instruction's [#records].
     public static SiteKind of(SiteInstruction site) {
         boolean jump = site.form() == Form.JUMP || site.form() == Form.JUMP_INDIRECT;
         return switch (site.role()) {
@@ -36,7 +36,7 @@ public enum SiteKind {
         };
     }
 
-    /// @throws IllegalArgumentException when no kind has this code
+    /// @throws IllegalArgumentException if no kind has this code
     public static SiteKind of(byte code) {
         if (code < 0 || code >= BY_CODE.length) {
             throw new IllegalArgumentException("a site of kind " + code);
@@ -44,27 +44,27 @@ public enum SiteKind {
         return BY_CODE[code];
     }
 
-    /// What stands in the record.
+    /// The code in the record.
     public byte code() {
         return (byte) ordinal();
     }
 
-    /// What the site's stub leads to for it.
+    /// The body that the site's stub leads to.
     public Body body() {
         return body;
     }
 
-    /// Whether a function ends there; else one begins.
+    /// Whether a function ends there; otherwise one begins.
     public boolean isExit() {
         return body == Body.EXIT || body == Body.FUNCTION_EXIT;
     }
 
-    /// Records that an instruction of this kind takes: that of a function has one for its return.
+    /// Number of records of an instruction of this kind: whole functions have a second one, for the return.
     public int records() {
         return this == FUNCTION ? 2 : 1;
     }
 
-    /// Of the record `offset` behind the first of an instruction of this kind.
+    /// The kind of the record `offset` after the first of an instruction of this kind.
     public SiteKind ofRecord(int offset) {
         return offset == 0 ? this : RETURN;
     }

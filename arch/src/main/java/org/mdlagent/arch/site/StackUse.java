@@ -3,9 +3,9 @@ package org.mdlagent.arch.site;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// What a piece of code does with the stack above its own frame: with its arguments there, and with its return address.
+/// How a piece of code uses the stack above its own frame: its stack arguments and its return address.
 ///
-/// @param reason what it does, or may do; null when it is proved that its own instructions do nothing
+/// @param reason what it does, or may do; null if its own instructions provably do nothing
 /// @param at     offset of the instruction that shows it
 /// @param exits  where it jumps out
 public record StackUse(@Nullable Reason reason, int at, List<Exit> exits) {
@@ -13,42 +13,41 @@ public record StackUse(@Nullable Reason reason, int at, List<Exit> exits) {
         exits = List.copyOf(exits);
     }
 
-    /// A jump out of the code: to a sibling, which finds the stack as the code found it, or to another part of the same
-    /// function.
+    /// A jump out of the code: to a sibling, with the stack as at entry, or to another part of the same function.
     ///
-    /// @param register DWARF's number of what the CFA is relative to there, -1 when that is not known
+    /// @param register DWARF number of the CFA's register there, -1 if unknown
     /// @param offset   CFA minus that register
     public record Exit(long target, Way way, int register, int offset) {}
 
-    /// How it leads to an exit's target.
+    /// The kind of an exit.
     public enum Way {
         /// A branch.
         JUMP,
-        /// The code ends, and goes on with what is behind it.
+        /// The code ends and falls through.
         FALL,
-        /// A jump to where the word at the target leads.
+        /// A jump through the word at the target.
         SLOT,
-        /// A jump through a table. Of one whose length is not certain, entries may be told that are none.
+        /// A jump through a table. If its length is uncertain, false entries may be reported.
         TABLE
     }
 
-    /// Memory of the image that nobody writes to.
+    /// Read-only memory of the image.
     public interface Constants {
-        /// Stands for what is not known.
+        /// Unknown value.
         long UNKNOWN = Long.MIN_VALUE;
 
-        /// The four bytes at an address, as a number with a sign.
+        /// The four bytes at an address, sign-extended.
         long number(long address);
 
-        /// The address that a word holds, at link time.
+        /// The address in a word, at link time.
         long word(long address);
     }
 
-    /// Why it is not proved that words which are put between a function's return address and its frame do no harm.
+    /// Why words between a function's return address and its frame are not proved harmless.
     public enum Reason {
         /// An operand at or above the CFA.
         TAKES("it takes arguments from the stack"),
-        /// The address of what is above the CFA: realigned frames and `va_list` begin so.
+        /// An address above the CFA is taken: realigned frames and `va_list` begin so.
         ADDRESS("it takes the address of its arguments on the stack"),
         VARIADIC("it takes a variable number of arguments"),
         RETURN_ADDRESS("it looks at its return address"),
@@ -58,7 +57,7 @@ public record StackUse(@Nullable Reason reason, int at, List<Exit> exits) {
         COPIES_FRAME_POINTER("it copies its frame pointer"),
         CHANGES_STACK("it changes to another stack"),
         INDIRECT("it may leave by a jump to what shows when it is executed"),
-        /// A jump to code that is not known, or into the middle of a function.
+        /// A jump to unknown code, or into the middle of a function.
         STRANGE_JUMP("it jumps to what is not known as a function"),
         SIBLING("it leaves by a jump to a function that is not proved"),
         /// The same, in another image.
@@ -73,7 +72,7 @@ public record StackUse(@Nullable Reason reason, int at, List<Exit> exits) {
             this.text = text;
         }
 
-        /// For people: goes on from a function's name.
+        /// For users: continues a sentence after the function's name.
         public String text() {
             return text;
         }

@@ -4,7 +4,7 @@ import java.util.List;
 import org.mdlagent.arch.code.TrampolineRange;
 import org.mdlagent.arch.shim.RecordingEntryPoints;
 
-/// The code of trampolines: stubs, one for each site, and the recording code that all of them go on in.
+/// The code of trampolines: one stub per site, and the recording code that all stubs continue in.
 public interface StubCode {
     /// The code that records entries and exits.
     ///
@@ -14,80 +14,79 @@ public interface StubCode {
     /// Size of a hook stub, a multiple of 8.
     int hookStubSize();
 
-    /// The code of a stub that computes the frame's key, loads the address of the site's record and goes on in
+    /// The code of a stub that computes the frame's key, loads the address of the site's record and continues in
     /// `body`.
     ///
     /// @param at   the address where it will stand, a multiple of 8
     /// @param body entry or exit of the recording code
     byte[] hookStub(SiteInstruction site, FrameKey key, long record, long at, long body);
 
-    /// Size of the stub of a whole function: a power of two, and it stands at a multiple of it.
+    /// Size and alignment of a whole function's stub, a power of two.
     int functionStubSize();
 
     /// The code of a stub that calls the function's body, between `entry` and `exit` of the recording code.
     ///
     /// @param site  address of the site's record
     /// @param at    the address where it will stand
-    /// @param body  where the function goes on behind the site
+    /// @param body  continuation of the function after the site
     /// @param entry of the recording code, for whole functions
     /// @param exit  of the recording code, for whole functions
     /// @param siblingExit of the recording code, where a sibling call ends a call
     byte[] functionStub(long site, long at, long body, long entry, long exit, long siblingExit);
 
-    /// Size of a counter: a power of two, and it stands at a multiple of it.
+    /// Size and alignment of a counter, a power of two.
     int counterSize();
 
-    /// The code that the stub of a whole function leads to while nothing is wanted but the number of calls: it counts
-    /// and goes on in the body.
+    /// The counter: the stub of a whole function leads to it while only the number of calls is needed. It counts
+    /// and continues in the body.
     ///
     /// @param at        the address where it will stand
     /// @param stub      address of the stub
-    /// @param body      where the function goes on behind the site
+    /// @param body      continuation of the function after the site
     /// @param index     of the function
     /// @param tlsOffset of the word that points to the thread's block, from the thread pointer
     byte[] counter(long at, long stub, long body, int index, int tlsOffset);
 
-    /// What one store puts at the beginning of the stub of a whole function to lead it to its counter: eight bytes.
+    /// The eight bytes that one store puts at the start of a whole function's stub to lead it to its counter.
     ///
     /// @param distance from the stub to the counter
     long counterHead(int distance);
 
-    /// Size of a stub that counts: a power of two, and it stands at a multiple of it.
+    /// Size and alignment of a counting stub, a power of two.
     int countStubSize();
 
-    /// The code of a stub that counts a call and keeps every register. The site calls it; or jumps to
-    /// [#countEntryAt] in it, and the stub goes on in the function's body, with nothing on the stack.
+    /// The code of a stub that counts a call and preserves every register. The site calls it; or the site jumps to
+    /// [#countEntryAt] in it, and the stub continues in the function's body with nothing on the stack.
     ///
     /// @param site  address of the site's record
     /// @param at    the address where it will stand
     /// @param count of the recording code
-    /// @param body  where the function goes on behind a site that jumps; 0 where the site calls
+    /// @param body  continuation of the function after a site that jumps; 0 if the site calls
     byte[] countStub(long site, long at, long count, long body);
 
-    /// Offset in such a stub where sites come in that jump.
+    /// Offset in such a stub of the entry for sites that jump.
     int countEntryAt();
 
-    /// Size of an import stub: a power of two, and it stands at a multiple of it.
+    /// Size and alignment of an import stub, a power of two.
     int importStubSize();
 
-    /// The code of a function that goes on in another one, and begins with a site of the form
-    /// [SiteInstruction.Form#NOP].
+    /// The code of a function that begins with a site of the form [SiteInstruction.Form#NOP] and continues in
+    /// another function.
     ///
     /// @param at     the address where it will stand
-    /// @param target address of the other one, from anywhere
+    /// @param target address of the other function, at any distance
     byte[] importStub(long at, long target);
 
     /// The site at the beginning of an import stub.
     SiteInstruction importSite(long at);
 
-    /// Offset in a stub of the 32-bit displacement that leads to a body: naturally aligned, counted from its end.
+    /// Offset in a stub of the naturally aligned 32-bit displacement to a body, relative to its end.
     int displacementAt(Body body);
 
-    /// What unwinders need to know of generated code: `.eh_frame_hdr` and `.eh_frame` (Linux Standard Base, Core,
-    /// 10.6).
+    /// The unwind tables of generated code: `.eh_frame_hdr` and `.eh_frame` (Linux Standard Base, Core, 10.6).
     ///
     /// @param at          where it will stand, within reach of the code; the length does not depend on it
     /// @param ranges      in ascending order of address
-    /// @param shim        what the recording code was made with
+    /// @param shim        the entry points of the recording code
     byte[] unwindTable(long at, List<TrampolineRange> ranges, RecordingEntryPoints shim);
 }

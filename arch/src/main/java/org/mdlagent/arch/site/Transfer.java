@@ -1,26 +1,26 @@
 package org.mdlagent.arch.site;
 
-/// An instruction that leads to another function, or may.
+/// An instruction that leads, or may lead, to another function.
 ///
 /// @param address of the instruction
-/// @param end     behind it: where a call returns to
-/// @param target  address of what it leads to; [Kind] says of what kind
+/// @param end     its end: the return address of a call
+/// @param target  target address; [Kind] says of what
 public record Transfer(long address, long end, Kind kind, long target) {
-    /// How it leads there.
+    /// The kind of a transfer.
     public enum Kind {
-        /// A call of what is at the target.
+        /// A call of the code at the target.
         CALL,
-        /// A call of what the word at the target leads to.
+        /// A call through the word at the target.
         CALL_BY_SLOT,
-        /// A call of what shows when it is executed: there is no target.
+        /// A call whose target is known only at run time.
         CALL_INDIRECT,
-        /// A jump out of the code to what is at the target.
+        /// A jump out of the code to the target.
         JUMP,
-        /// A jump to what the word at the target leads to.
+        /// A jump through the word at the target.
         JUMP_BY_SLOT
     }
 
-    /// Whether it returns behind itself.
+    /// Whether control returns after it.
     public boolean isCall() {
         return kind != Kind.JUMP && kind != Kind.JUMP_BY_SLOT;
     }

@@ -1,6 +1,6 @@
-/// A place where a probe can be, and what the code of a probe is made of, whatever the instruction set.
+/// Places of probes, and the parts of a probe's code, independent of the instruction set.
 ///
-/// Long because it has a type for each answer that an instruction set gives; the searches themselves are in `arch.x86`.
+/// Long because it has a type for each result of an instruction set; the searches themselves are in `arch.x86`.
 @NullMarked
 package org.mdlagent.arch.site;
 

@@ -17,17 +17,16 @@ import org.mdlagent.arch.snippet.Statement.If;
 import org.mdlagent.arch.snippet.Statement.Let;
 import org.mdlagent.arch.snippet.Statement.Store;
 
-/// Computes once what the snippets of a chain compute several times (MDL paper, section 5: common subexpressions),
-/// where it is computed in any case and nothing in the chain changes it. Variables of the program are then read once,
-/// too.
+/// Eliminates common subexpressions of a chain's snippets (MDL paper, section 5), if they are computed
+/// unconditionally and nothing in the chain changes them. Variables of the program are then also read once.
 public final class CommonSubexpressions {
-    /// What a part must cost at least to be worth a place: to bring it there and back takes two instructions.
+    /// Minimum cost of a worthwhile part: storing and loading it takes two instructions.
     private static final int OPERATIONS_MIN = 2;
 
     private final Effects effects;
     private final Map<Expression, Occurrences> found = new LinkedHashMap<>();
 
-    /// @param always whether one of them is computed whatever conditions say
+    /// @param always whether one of them is computed unconditionally
     private record Occurrences(int count, boolean always) {
         Occurrences and(boolean another) {
             return new Occurrences(count + 1, always || another);
@@ -39,8 +38,8 @@ public final class CommonSubexpressions {
         chain.forEach(snippet -> find(snippet.statements(), true));
     }
 
-    /// A chain with the same effect, but that variables which change meanwhile are not seen to. One that reads memory
-    /// by address or calls functions stays as it is: it has no room for more.
+    /// A chain with the same effect, except that concurrent changes of variables may be missed. A chain that reads
+    /// memory by address or calls functions is not changed: it has no room for more.
     public static List<Snippet> share(List<Snippet> chain) {
         if (Effects.of(statements(chain)).needsRoom()) {
             return chain;
@@ -66,7 +65,7 @@ public final class CommonSubexpressions {
         return chain.stream().flatMap(snippet -> snippet.statements().stream()).toList();
     }
 
-    /// What saves most.
+    /// The part that saves most.
     private Optional<Expression> best() {
         return found.entrySet().stream()
                 .filter(one -> one.getValue().count > 1 && one.getValue().always && stays(one.getKey()))
@@ -74,7 +73,7 @@ public final class CommonSubexpressions {
                 .map(Map.Entry::getKey);
     }
 
-    /// Whether it is the same wherever it is computed.
+    /// Whether its value does not depend on where it is computed.
     private boolean stays(Expression expression) {
         Effects alone = Effects.of(List.of(new Let(0, expression)));
         return !alone.writesAnything() && alone.commuteWith(effects);
@@ -111,7 +110,7 @@ public final class CommonSubexpressions {
                 find(left, always);
                 find(right, false);
             }
-            default -> {} // without parts, or nothing is shared where it is
+            default -> {} // no parts, or nothing to share
         }
     }
 
@@ -120,7 +119,7 @@ public final class CommonSubexpressions {
         find(right, always);
     }
 
-    /// How many instructions it takes, roughly.
+    /// Approximate number of instructions.
     private static int operations(Expression expression) {
         return switch (expression) {
             case Binary binary -> 1 + operations(binary.left()) + operations(binary.right());

@@ -30,8 +30,7 @@ import org.mdlagent.arch.snippet.Statement.Start;
 import org.mdlagent.arch.snippet.Statement.Stop;
 import org.mdlagent.arch.snippet.Statement.Store;
 
-/// Computes beforehand what does not depend on the running thread (MDL paper, section 5: constants). What counts an
-/// error stays.
+/// Folds constants (MDL paper, section 5). Expressions that count an error stay.
 public final class ConstantFolding {
     private static final Constant FALSE = new Constant(0);
     private static final Constant TRUE = new Constant(1);

@@ -31,7 +31,7 @@ import org.mdlagent.arch.snippet.Statement.Start;
 import org.mdlagent.arch.snippet.Statement.Stop;
 import org.mdlagent.arch.snippet.Statement.Store;
 
-/// Which values statements read and which they may change.
+/// The values that statements read and may change.
 final class Effects {
     private final BitSet reads = new BitSet();
     private final BitSet writes = new BitSet();
@@ -43,7 +43,7 @@ final class Effects {
         return effects;
     }
 
-    /// Whether there is a [Call] or a [Read], which take much of the room that generated code has.
+    /// Whether there is a [Call] or a [Read], which use much of generated code's scratch space.
     boolean needsRoom() {
         return needsRoom;
     }
@@ -52,7 +52,7 @@ final class Effects {
         return !writes.isEmpty();
     }
 
-    /// Whether it does not matter which of the two come first. Quick where the others are few.
+    /// Whether the two commute. Fast if `others` is small.
     boolean commuteWith(Effects others) {
         return !isAnyOf(others.writes, writes) && !isAnyOf(others.writes, reads) && !isAnyOf(others.reads, writes);
     }
@@ -149,7 +149,7 @@ final class Effects {
         }
     }
 
-    /// What the function does is not known: it may come to other probes.
+    /// The function's effect is unknown: it may reach other probes.
     private void addCall() {
         reads.set(0, ValueDescriptor.COUNT);
         writes.set(0, ValueDescriptor.COUNT);

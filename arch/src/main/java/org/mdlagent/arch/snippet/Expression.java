@@ -2,23 +2,23 @@ package org.mdlagent.arch.snippet;
 
 import java.util.List;
 
-/// What a snippet computes: 64-bit integers, signed, that wrap around. None has an effect but for the errors that it
-/// counts, and for what a function does that is called.
+/// A snippet's expression: signed 64-bit arithmetic that wraps around. Expressions have no side effects, except
+/// that they count errors and may call functions.
 public sealed interface Expression {
 
-    /// A number that is known before the snippet runs.
+    /// A constant.
     record Constant(long number) implements Expression {}
 
     /// A value of the running thread.
     ///
-    /// @param index its number among the thread's values
+    /// @param index of the thread's value
     record Value(int index) implements Expression {
         public Value {
             Statement.requireValue(index);
         }
     }
 
-    /// An argument of the function that begins: one of those that are passed in integer registers.
+    /// An argument of the entered function that is passed in an integer register.
     ///
     /// @param number counted from 0
     record Argument(int number) implements Expression {
@@ -31,27 +31,27 @@ public sealed interface Expression {
         }
     }
 
-    /// What the function that has ended returns, as an integer.
+    /// The integer result of the function that has ended.
     record Result() implements Expression {}
 
-    /// Where the call returns to whose function begins or has ended: which call it is.
+    /// The return address of the current call: identifies its call site.
     record ReturnAddress() implements Expression {}
 
     /// A variable of the program.
     ///
-    /// @param address where it is; its memory stays as long as the snippet is attached
+    /// @param address of the variable; its memory must stay as long as the snippet is attached
     record Load(long address, Width width) implements Expression {}
 
-    /// Eight bytes of the program's memory; 0 when they cannot be read, and then the value `errors` is incremented.
+    /// Eight bytes of the program's memory; 0 if they cannot be read, and then the value `errors` is incremented.
     record Read(Expression address, int errors) implements Expression {
         public Read {
             Statement.requireValue(errors);
         }
     }
 
-    /// What a function of the program returns, as an integer, when it is called with these arguments; 0 when the
-    /// thread is in such a call already, and then the value `errors` is incremented. It may run other snippets, so
-    /// nothing moves past it.
+    /// Calls a function of the program with these arguments; yields its integer result. If the thread is in such a
+    /// call already, yields 0 and increments the value `errors`. The call may run other snippets, so nothing is
+    /// moved across it.
     ///
     /// @param function  its address; its code stays as long as the snippet is attached
     /// @param arguments at most [Argument#COUNT]
@@ -69,23 +69,23 @@ public sealed interface Expression {
     /// `left operator right`.
     record Binary(Operator operator, Expression left, Expression right) implements Expression {}
 
-    /// `left / right`, rounded towards 0; 0 when `right` is 0, and then the value `errors` is incremented.
+    /// `left / right`, rounded towards 0; 0 if `right` is 0, and then the value `errors` is incremented.
     record Divide(Expression left, Expression right, int errors) implements Expression {
         public Divide {
             Statement.requireValue(errors);
         }
     }
 
-    /// 1 when the relation holds, else 0.
+    /// 1 if the relation holds, else 0.
     record Compare(Relation relation, Expression left, Expression right) implements Expression {}
 
-    /// 1 when neither is 0, else 0; `right` is not computed when `left` is 0.
+    /// 1 if neither is 0, else 0; `right` is not computed if `left` is 0.
     record And(Expression left, Expression right) implements Expression {}
 
-    /// 0 when both are 0, else 1; `right` is not computed when `left` is not 0.
+    /// 0 if both are 0, else 1; `right` is not computed if `left` is not 0.
     record Or(Expression left, Expression right) implements Expression {}
 
-    /// 1 while a thread's set, a value of 64 bits, has the member, else 0 (see [Statement.Mark]).
+    /// 1 if a thread's set, a 64-bit value, has the member, else 0 (see [Statement.Mark]).
     ///
     /// @param set index of the value
     /// @param bit 0 to 63
@@ -98,14 +98,13 @@ public sealed interface Expression {
         }
     }
 
-    /// Which of the numbers that a table knows it is, by a function whose cost does not depend on how many these are:
-    /// the position that the table has for it, from 1 on; 0 when the table does not know it.
+    /// Looks up a number in a table in constant time: its position, from 1 on; 0 if the table does not have it.
     ///
     /// @param table address of a word that leads to the table ([PositionTableDescriptor]); it may change
     /// @param direct whether the numbers themselves are indices of the table, else they are hashed
     record Position(Expression number, long table, boolean direct) implements Expression {}
 
-    /// What [Statement.Let] has computed.
+    /// The result of [Statement.Let].
     record Common(int slot) implements Expression {
         public static final int COUNT = 2;
 
@@ -142,7 +141,7 @@ public sealed interface Expression {
             return bytes;
         }
 
-        /// Whether it is extended by its sign, and not by zeros.
+        /// Whether it is sign-extended instead of zero-extended.
         public boolean signed() {
             return signed;
         }
@@ -171,7 +170,7 @@ public sealed interface Expression {
         public abstract long apply(long left, long right);
     }
 
-    /// Of signed numbers.
+    /// Comparison of signed numbers.
     enum Relation {
         EQUAL,
         NOT_EQUAL,
@@ -180,7 +179,7 @@ public sealed interface Expression {
         GREATER,
         GREATER_OR_EQUAL;
 
-        /// The relation that holds when this one does not.
+        /// The negated relation.
         public Relation negated() {
             return switch (this) {
                 case EQUAL -> NOT_EQUAL;

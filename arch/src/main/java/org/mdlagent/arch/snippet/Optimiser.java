@@ -5,29 +5,29 @@ import java.util.List;
 import java.util.Set;
 import java.util.function.UnaryOperator;
 
-/// Makes chains of snippets cheaper, by passes in this order; what they leave is emitted as it is:
+/// Optimises chains of snippets by passes in this order; their result is emitted unchanged:
 ///
 /// | pass | when |
 /// | --- | --- |
 /// | `vectorisation` | [Optimisation#VECTORISATION] |
-/// | that of the caller, who counts what remains | there is one |
+/// | the caller's pass, which adds counters | there is one |
 /// | `constants` | [Optimisation#CONSTANTS] |
 /// | `common subexpressions` | [Optimisation#COMMON_SUBEXPRESSIONS] |
 public final class Optimiser {
     private final List<Pass> passes = new ArrayList<>();
 
-    /// @param name   for people
+    /// @param name   for users
     /// @param change gives a chain with the same effect as far as its own values go
     public record Pass(String name, UnaryOperator<List<Snippet>> change) {}
 
-    /// What a pass has made of a chain.
+    /// The result of a pass.
     public record Stage(String pass, List<Snippet> chain) {}
 
     public Optimiser(Set<Optimisation> optimisations) {
         this(optimisations, List.of());
     }
 
-    /// @param counting adds statements that count what the chain does, once its snippets are as few as they will be
+    /// @param counting adds statements that count the chain's work, after vectorisation
     public Optimiser(Set<Optimisation> optimisations, Pass counting) {
         this(optimisations, List.of(counting));
     }
@@ -51,7 +51,7 @@ public final class Optimiser {
         return stages.isEmpty() ? chain : stages.getLast().chain;
     }
 
-    /// What each pass makes of a chain, in the order of the passes.
+    /// The result of each pass, in order.
     public List<Stage> stages(List<Snippet> chain) {
         List<Stage> stages = new ArrayList<>();
         List<Snippet> current = chain;

@@ -16,23 +16,23 @@ import java.util.TreeMap;
 import java.util.function.LongUnaryOperator;
 import org.mdlagent.arch.shim.Memory;
 
-/// The table of an [Expression.Position]. One thread fills it while others read.
+/// The table of an [Expression.Position]. One writer, concurrent readers.
 ///
-/// Assumes    A1 what has been allocated is zero, and stays
-/// Guarantees G1 a number that is known has its position, whatever is added meanwhile
+/// Assumes    A1 allocated memory is zeroed and never freed
+/// Guarantees G1 a known number has its position, whatever is added meanwhile
 ///            G2 an unknown number, or one that has just been added or removed, has the position or 0
 ///
-/// A number gets an entry once and keeps it, so an entry changes in its position alone; that stands there before the
-/// number does. When there is no entry for one, all move to a larger table, and one word leads there (G1).
+/// A number gets an entry once and keeps it, so only an entry's position changes; the position is stored before
+/// the number. If there is no free entry, all numbers move to a larger table, which is published by one word (G1).
 public final class PositionTable {
-    /// Numbers that a direct table reaches over.
+    /// Maximum range of a direct table.
     public static final int REACH_MAX = 1 << 16;
 
     private static final int STEP = 1 << 10;
     private static final int HASHED_MIN = 1 << 8;
     private static final int HASHED_MAX = 1 << 20;
 
-    /// Multipliers that are tried before a table is made larger.
+    /// Multipliers to try before a table grows.
     private static final int ATTEMPTS = 4;
 
     private final LongUnaryOperator allocate;
@@ -42,7 +42,7 @@ public final class PositionTable {
     private final long word;
     private long table;
 
-    /// @param allocate gives memory of so many bytes, or 0 when there is no more
+    /// @param allocate allocates memory of a size in bytes; returns 0 if out of memory
     /// @throws IllegalStateException when there is no memory
     public PositionTable(LongUnaryOperator allocate, boolean direct) {
         this.allocate = allocate;
@@ -52,15 +52,15 @@ public final class PositionTable {
         Memory.putLongRelease(word, table);
     }
 
-    /// Which position it is, as threads look for it.
+    /// The position of a number, found as threads do.
     public Expression.Position of(Expression number) {
         return new Expression.Position(number, word, direct);
     }
 
-    /// Gives a number that has none a position.
+    /// Adds a number with its position.
     ///
     /// @param position 1 or more
-    /// @throws IllegalArgumentException when a direct table would reach too far, or a hashed one is full
+    /// @throws IllegalArgumentException if the range of a direct table would be too large, or a hashed one is full
     /// @throws IllegalStateException when there is no memory
     public void add(long number, long position) {
         if (!(direct ? putIndexed(table, number, position) : putHashed(table, number, position))) {
@@ -73,7 +73,7 @@ public final class PositionTable {
         positions.put(number, position);
     }
 
-    /// Takes a number's position away.
+    /// Removes a number's position.
     public void remove(long number) {
         if (positions.remove(number) != null) {
             boolean there = direct ? putIndexed(table, number, 0) : putHashed(table, number, 0);
@@ -107,7 +107,7 @@ public final class PositionTable {
         return fresh;
     }
 
-    /// Looks for the number's entry, or one that nobody has had.
+    /// Finds the number's entry, or an unused one.
     private static boolean putHashed(long table, long number, long position) {
         long first = PositionTableDescriptor.firstPlace(
                 number, Memory.getLong(table + MULTIPLIER), Memory.getLong(table + MASK));

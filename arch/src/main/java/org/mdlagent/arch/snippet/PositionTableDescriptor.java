@@ -20,13 +20,13 @@ public final class PositionTableDescriptor {
 
     public static final int ENTRIES = 16;
 
-    /// Of a hashed table's entry.
+    /// Fields of a hashed table's entry.
     public static final int KEY = 0;
 
     public static final int POSITION = 8;
     public static final int ENTRY_SIZE = 16;
 
-    /// Where a key can be.
+    /// Number of possible places of a key.
     public static final int PLACES = 4;
 
     private PositionTableDescriptor() {}

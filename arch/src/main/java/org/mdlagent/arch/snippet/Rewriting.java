@@ -31,10 +31,10 @@ import org.mdlagent.arch.snippet.Statement.Start;
 import org.mdlagent.arch.snippet.Statement.Stop;
 import org.mdlagent.arch.snippet.Statement.Store;
 
-/// The same statements with other parts.
+/// Rewrites statements by replacing parts.
 ///
-/// @param expressions what is there for an expression; itself: its parts are rewritten
-/// @param numbers     the same for values, which are asked for in the order in which they are named; sets stay
+/// @param expressions replaces an expression; if it returns the same expression, its parts are rewritten
+/// @param numbers     replaces indices of values, in the order of their occurrence; sets stay
 record Rewriting(UnaryOperator<Expression> expressions, IntUnaryOperator numbers) {
 
     static Rewriting renumbering(IntUnaryOperator numbers) {

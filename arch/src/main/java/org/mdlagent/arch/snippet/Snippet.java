@@ -2,7 +2,7 @@ package org.mdlagent.arch.snippet;
 
 import java.util.List;
 
-/// Code that runs at a probe, in the thread that comes there.
+/// Code that runs at a probe, in the thread that reaches it.
 public record Snippet(List<Statement> statements) {
     public Snippet {
         statements = List.copyOf(statements);

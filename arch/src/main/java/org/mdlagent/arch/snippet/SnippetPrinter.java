@@ -4,11 +4,11 @@ import java.util.List;
 import java.util.function.IntFunction;
 import java.util.stream.Collectors;
 
-/// Writes snippets for people: a statement a line, bodies indented, values by their names.
+/// Prints snippets: one statement per line, bodies indented, values by name.
 public final class SnippetPrinter {
     private static final String STEP = "    ";
 
-    /// Below, nothing is mapped (proc_sys_vm(5), mmap_min_addr).
+    /// Nothing is mapped below this address (proc_sys_vm(5), mmap_min_addr).
     private static final long ADDRESSES = 0x10000;
 
     private final IntFunction<String> names;
@@ -113,7 +113,7 @@ public final class SnippetPrinter {
                 + " += 1";
     }
 
-    /// A text's address, or a number.
+    /// The address of a text, or a number.
     private String argument(Expression argument) {
         return argument instanceof Expression.Constant(long number) && number >= ADDRESSES
                 ? "0x" + Long.toHexString(number)

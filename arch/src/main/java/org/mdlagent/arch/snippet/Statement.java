@@ -3,7 +3,7 @@ package org.mdlagent.arch.snippet;
 import java.util.List;
 import org.mdlagent.arch.layout.ValueDescriptor;
 
-/// What a snippet does. There is no loop, so what it costs is bounded.
+/// A snippet's statement. There are no loops, so its cost is bounded.
 public sealed interface Statement {
 
     /// Sets a value of the running thread.
@@ -13,24 +13,24 @@ public sealed interface Statement {
         }
     }
 
-    /// Adds to a value of the running thread, by one instruction: signal handlers may do the same.
+    /// Adds to a value of the running thread by one instruction, so signal handlers may do the same.
     record Add(int value, Expression amount) implements Statement {
         public Add {
             requireValue(value);
         }
     }
 
-    /// Calls a function for what it does.
+    /// Calls a function for its effect.
     record Run(Expression.Call call) implements Statement {}
 
-    /// Runs the body when the condition is not 0.
+    /// Runs the body if the condition is not 0.
     record If(Expression condition, List<Statement> body) implements Statement {
         public If {
             body = List.copyOf(body);
         }
     }
 
-    /// Starts a timer of the running thread, or only counts the start when it runs.
+    /// Starts a timer of the running thread; if it is running, only counts the start.
     ///
     /// @param timer the first of its values
     record Start(int timer, Clock clock) implements Statement {
@@ -39,7 +39,7 @@ public sealed interface Statement {
         }
     }
 
-    /// Takes back one start: the timer stops with the last. Nothing happens when it does not run.
+    /// Undoes one start; undoing the last one stops the timer. No effect if it is not running.
     ///
     /// @param timer the first of its values
     record Stop(int timer, Clock clock) implements Statement {
@@ -48,20 +48,20 @@ public sealed interface Statement {
         }
     }
 
-    /// Lets a set have the member if a value is not 0, and else not.
+    /// Adds the member to a set if a value is not 0; otherwise removes it.
     record Mark(int value, Expression.Member member) implements Statement {
         public Mark {
             requireValue(value);
         }
     }
 
-    /// Runs the body once for each member that a set has when the statement begins, in the order of their bits. Members
-    /// have values of their own, which lie side by side: those of the next bit begin `stride` values farther.
+    /// Runs the body once for each member that a set has when the statement begins, in bit order. Members have
+    /// their own adjacent values: those of the next bit begin `stride` values later.
     ///
-    /// @param written the member for which the body is written down
-    /// @param members bits of those that it is for
+    /// @param written the member that the body is written for
+    /// @param members bits of the members that it applies to
     /// @param first   the first value of `written`'s own
-    /// @param stride  how many values a member has, 1 or more
+    /// @param stride  number of values of a member, at least 1
     /// @param body    has no statement of this kind, and does not change the set
     record ForEach(Expression.Member written, long members, int first, int stride, List<Statement> body)
             implements Statement {
@@ -75,18 +75,18 @@ public sealed interface Statement {
             body = List.copyOf(body);
         }
 
-        /// Whether there are values for the member that is so many bits farther.
+        /// Whether there are values for the member this many bits later.
         static boolean hasRoom(int first, int stride, int bits) {
             long own = first + (long) stride * bits;
             return stride > 0 && own > ValueDescriptor.DEPTH && own + stride <= ValueDescriptor.COUNT;
         }
 
-        /// Whether each member has a value of its own where the body names this one.
+        /// Whether each member has its own instance of this value.
         public boolean isOwn(int value) {
             return value >= first && value < first + stride;
         }
 
-        /// What is run for another member.
+        /// The body for another member.
         List<Statement> bodyOf(int bit) {
             int distance = stride * (bit - written.bit());
             return Rewriting.renumbering(value -> isOwn(value) ? value + distance : value)
@@ -94,14 +94,14 @@ public sealed interface Statement {
         }
     }
 
-    /// Runs the body for the one of several instances that a value names, if it names one of them. Instances
-    /// have values of their own, which lie side by side: those of the next one begin `stride` values farther.
+    /// Runs the body for the instance that a value selects, if it selects one. Instances have their own adjacent
+    /// values: those of the next one begin `stride` values later.
     ///
-    /// @param selector the value that names one
-    /// @param lowest   the number of the first of the instances, for which the body is written down
-    /// @param count    how many there are
+    /// @param selector the value that selects one
+    /// @param lowest   the number of the first instance, which the body is written for
+    /// @param count    number of instances
     /// @param first    the first value of that instance's own
-    /// @param stride   how many values an instance has, 1 or more
+    /// @param stride   number of values of an instance, at least 1
     /// @param body     has no statement of this kind or of [ForEach], and does not change the selector
     record ForSelected(int selector, int lowest, int count, int first, int stride, List<Statement> body)
             implements Statement {
@@ -113,12 +113,12 @@ public sealed interface Statement {
             body = List.copyOf(body);
         }
 
-        /// Whether each instance has a value of its own where the body names this one.
+        /// Whether each instance has its own instance of this value.
         public boolean isOwn(int value) {
             return value >= first && value < first + stride;
         }
 
-        /// What is run for an instance.
+        /// The body for an instance.
         List<Statement> bodyOf(int number) {
             int distance = stride * (number - lowest);
             return Rewriting.renumbering(value -> isOwn(value) ? value + distance : value)
@@ -126,22 +126,22 @@ public sealed interface Statement {
         }
     }
 
-    /// Computes what the rest of the chain has as [Expression.Common].
+    /// Computes a value that the rest of the chain uses as [Expression.Common].
     record Let(int slot, Expression expression) implements Statement {
         public Let {
             Expression.Common.requireSlot(slot);
         }
     }
 
-    /// Keeps a number in a table of the running thread, for whoever takes it from there and leaves a 0. A number
-    /// that is there already, or 0, changes nothing; one whose places are all taken is left out.
+    /// Stores a number in a table of the running thread; a reader takes it and leaves 0. No effect for 0 or a
+    /// number that is present; a number whose places are all taken is dropped.
     ///
     /// @param table first of its values
     record Discover(int table, Expression number) implements Statement {
-        /// Where the places of a number may begin.
+        /// Possible starts of a number's places.
         public static final int STARTS = 128;
 
-        /// Places that a number may have, side by side.
+        /// Adjacent places of a number.
         public static final int PLACES = 4;
 
         /// Values of a table.
@@ -153,15 +153,15 @@ public sealed interface Statement {
         }
     }
 
-    /// What timers measure.
+    /// The clock of a timer.
     enum Clock {
         /// Elapsed time, in ticks of the time-stamp counter.
         WALL,
-        /// CPU time of the thread, in nanoseconds. It takes a system call, since no register tells it.
+        /// CPU time of the thread, in nanoseconds. Needs a system call.
         THREAD_CPU
     }
 
-    /// @throws IllegalArgumentException when threads have no such value for snippets
+    /// @throws IllegalArgumentException if threads have no such value for snippets
     static void requireValue(int index) {
         if (index <= ValueDescriptor.DEPTH || index >= ValueDescriptor.COUNT) {
             throw new IllegalArgumentException("no value " + index);

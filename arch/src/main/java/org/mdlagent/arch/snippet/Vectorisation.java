@@ -13,17 +13,17 @@ import org.mdlagent.arch.snippet.Statement.ForEach;
 import org.mdlagent.arch.snippet.Statement.ForSelected;
 import org.mdlagent.arch.snippet.Statement.If;
 
-/// Makes one snippet of those that do the same for several members of a set, or for several instances of which a value
-/// names one, each with values of its own (MDL paper, section 5: vectorised instances). It finds the members
-/// that are in the set by their bits, and the instance by its number; the others cost nothing.
+/// Merges snippets that do the same for several members of a set, or for several instances selected by a value,
+/// each with its own values (MDL paper, section 5: vectorised instances). The merged snippet finds members by
+/// their bits and the instance by its number; the others cost nothing.
 public final class Vectorisation {
-    /// Instances with a higher number are left alone.
+    /// Instances with a higher number are not merged.
     private static final int NUMBERS_MAX = 1 << 20;
 
     private Vectorisation() {}
 
-    /// A chain with the same effect, as long or shorter. A snippet moves to the front only past those that it has
-    /// nothing to do with.
+    /// A chain with the same effect, of at most the same length. A snippet moves forward only past snippets that
+    /// it commutes with.
     public static List<Snippet> vectorise(List<Snippet> chain) {
         if (chain.stream().filter(snippet -> Guarded.of(snippet) != null).count() < 2) {
             return chain;
@@ -54,13 +54,13 @@ public final class Vectorisation {
         return false;
     }
 
-    /// What is done while a set has a member, or while a value has a number.
+    /// The condition of a snippet: a set has a member, or a value has a number.
     ///
     /// @param bits   whether `value` is a set
     /// @param value  index of the set or of the value
     /// @param number of the member or the instance
     private record Guarded(boolean bits, int value, int number, List<Statement> body) {
-        /// What a snippet does so, if that is all that it does.
+        /// The snippet's condition and body, if it has no other part.
         static @Nullable Guarded of(Snippet snippet) {
             if (snippet.statements().size() != 1
                     || !(snippet.statements().getFirst() instanceof If(Expression condition, List<Statement> body))) {
@@ -80,15 +80,15 @@ public final class Vectorisation {
         }
     }
 
-    /// A snippet, and those that do the same for other members or instances.
+    /// A snippet, and the snippets that do the same for other members or instances.
     private static final class Group {
         private final Snippet snippet;
         private final Effects effects;
 
-        /// What the snippet does if others may do the same, and for which; null when it stands alone for good.
+        /// The snippet's condition and body if it can be merged; otherwise null.
         private final @Nullable Guarded written;
 
-        /// All of the group, once there are two; of instances the first alone.
+        /// All of the group, once there are two; for instances only the first.
         private @Nullable Statement all;
 
         /// The instances of the group.
@@ -100,8 +100,8 @@ public final class Vectorisation {
             written = Guarded.of(snippet);
         }
 
-        /// One for all members of a set, or for all instances whose numbers follow each other: where one is missing,
-        /// its values may be those of others.
+        /// One snippet for all members of a set, or for instances with consecutive numbers: the values of a
+        /// missing number may belong to others.
         List<Snippet> snippets() {
             if (!(all instanceof ForSelected one)) {
                 return List.of(all == null ? snippet : Snippet.of(all));
@@ -117,7 +117,7 @@ public final class Vectorisation {
             return runs;
         }
 
-        /// Takes in what commutes with all of the group, if it does the same.
+        /// Adds a snippet to the group if it does the same and commutes with all of the group.
         boolean takesIn(Guarded other, Effects othersEffects) {
             if (written == null || !written.isLike(other)) {
                 return false;
@@ -158,7 +158,7 @@ public final class Vectorisation {
             return one;
         }
 
-        /// The first snippet, with the values as its own in which it differs from another; null when they cannot be.
+        /// The first snippet, with the values that differ between members as its own; null if that is impossible.
         private static @Nullable Statement alone(Guarded guarded, Guarded other) {
             int numbers = other.number - guarded.number;
             List<Integer> values = values(guarded.body);

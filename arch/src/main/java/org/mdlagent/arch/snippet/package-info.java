@@ -1,5 +1,4 @@
-/// What runs at probes, in a form that knows no machine: snippets, and what is done to them before code is made of
-/// them.
+/// Snippets, which run at probes, and their machine-independent optimisation.
 @NullMarked
 package org.mdlagent.arch.snippet;
 

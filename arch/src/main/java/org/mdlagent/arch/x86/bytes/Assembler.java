@@ -4,13 +4,13 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/// Emits the few x86-64 encodings that the product needs, into an array: never into live code.
+/// Emits the few x86-64 encodings that the agent needs, into an array, never into live code.
 ///
-/// Operands are in Intel order, destination first; memory operands are `[base + displacement]` or `[base + index * 8
-/// + displacement]`. Encodings follow the AMD64 Architecture Programmer's Manual, volume 3; a test compares each with
-/// GNU `as`.
+/// Operands are in Intel order, destination first; memory operands are `[base + displacement]` or `[base + index *
+/// 8 + displacement]`. Encodings follow the AMD64 Architecture Programmer's Manual, volume 3; a test compares each
+/// with GNU `as`.
 ///
-/// Long because it is a list: a method for each encoding, and no more.
+/// Long because it is a list: one method for each encoding.
 public final class Assembler {
     private static final int REX = 0x40;
     private static final int REX_W = 0x48;
@@ -20,7 +20,7 @@ public final class Assembler {
     private final long origin;
     private final List<Fixup> fixups = new ArrayList<>();
 
-    /// A place in the code that jumps may name before it is bound.
+    /// A jump target that may be used before it is bound.
     public static final class Label {
         private int offset = -1;
     }
@@ -28,14 +28,14 @@ public final class Assembler {
     /// @param size of the displacement in bytes, 1 or 4
     private record Fixup(int at, int size, Label label) {}
 
-    /// @param origin the address where the first byte will stand
+    /// @param origin address of the first byte
     public Assembler(long origin) {
         this.origin = origin;
     }
 
     /// The code so far, all labels resolved.
     ///
-    /// @throws IllegalStateException when a label that is jumped to was not bound
+    /// @throws IllegalStateException if a used label was not bound
     public byte[] toBytes() {
         for (Fixup fixup : fixups) {
             if (fixup.label.offset < 0) {
@@ -54,7 +54,7 @@ public final class Assembler {
         label.offset = size;
     }
 
-    /// Fills up to the next multiple of `alignment` with INT3.
+    /// Pads with INT3 to the next multiple of `alignment`.
     public void align(int alignment) {
         while ((origin + size) % alignment != 0) {
             emit(0xCC);
@@ -72,7 +72,7 @@ public final class Assembler {
         emitLong(immediate);
     }
 
-    /// Sets the whole register, by the 32-bit form.
+    /// Sets the whole register by the 32-bit form.
     public void movInt(Register to, int immediate) {
         if (to.high() != 0) {
             emit(REX | to.high());
@@ -101,7 +101,7 @@ public final class Assembler {
         }
     }
 
-    /// Loads `bytes` bytes, 1, 2, 4 or 8, extended by zeros or by their sign.
+    /// Loads 1, 2, 4 or 8 bytes, zero-extended or sign-extended.
     public void load(Register to, Register base, int displacement, int bytes, boolean signed) {
         switch (bytes) {
             case 1 -> memory(REX_W, signed ? 0x0FBE : 0x0FB6, to.ordinal(), base, displacement);
@@ -125,7 +125,7 @@ public final class Assembler {
         memory(REX_W, 0x89, from.ordinal(), base, displacement);
     }
 
-    /// The same with a displacement of four bytes, whatever it is.
+    /// The same, always with a 32-bit displacement.
     public void storeWide(Register base, int displacement, Register from) {
         wide(0x89, from, base, displacement);
     }
@@ -163,7 +163,7 @@ public final class Assembler {
         memory(REX_W, 0x8D, to.ordinal(), base, displacement);
     }
 
-    /// The address of a place in the code.
+    /// Loads the address of a label.
     public void lea(Register to, Label label) {
         emit(REX_W | to.high() << 2, 0x8D, to.low() << 3 | 5);
         fixup(label);
@@ -266,8 +266,8 @@ public final class Assembler {
         emit(REX_W | register.high(), 0xF7, 0xD8 | register.low());
     }
 
-    /// Divides RAX by `divisor`: quotient in RAX, remainder in RDX. Traps when the divisor is 0, or the quotient does
-    /// not fit.
+    /// Divides RAX by `divisor`: quotient in RAX, remainder in RDX. Traps if the divisor is 0, or the quotient
+    /// overflows.
     public void divide(Register divisor) {
         emit(REX_W, 0x99); // cqo
         emit(REX_W | divisor.high(), 0xF7, 0xF8 | divisor.low());
@@ -331,7 +331,7 @@ public final class Assembler {
         emit(REX_W | to.high() << 2 | from.high(), 0x0F, 0xBC, 0xC0 | to.low() << 3 | from.low());
     }
 
-    /// The carry flag says whether a bit of the word at `[base + displacement]` is set.
+    /// Sets the carry flag to a bit of the word at `[base + displacement]`.
     public void bitTest(Register base, int displacement, int bit) {
         memory(REX_W, 0x0FBA, 4, base, displacement);
         emit(bit);
@@ -347,7 +347,7 @@ public final class Assembler {
         emit(bit);
     }
 
-    /// Stores `from` if the word in memory equals RAX, else loads it into RAX; sets the zero flag in the first case.
+    /// Stores `from` and sets the zero flag if the word in memory equals RAX, otherwise loads the word into RAX.
     public void compareExchange(Register base, int displacement, Register from) {
         memory(REX_W, 0x0FB1, from.ordinal(), base, displacement);
     }
@@ -357,7 +357,7 @@ public final class Assembler {
         emit(0x0F, 0x31);
     }
 
-    /// Waits until all loads before it are done; nothing behind it begins before (`lfence`).
+    /// Waits for all earlier loads before later instructions start (`lfence`).
     public void waitForLoads() {
         emit(0x0F, 0xAE, 0xE8);
     }
@@ -369,7 +369,7 @@ public final class Assembler {
         or(Register.RAX, Register.RDX);
     }
 
-    /// Changes RCX and R11, the result is in RAX.
+    /// Changes RCX and R11; the result is in RAX.
     public void systemCall() {
         emit(0x0F, 0x05);
     }
@@ -437,7 +437,7 @@ public final class Assembler {
         fixup(label);
     }
 
-    /// @throws IllegalStateException by [#toBytes] when the label is more than 127 bytes away
+    /// @throws IllegalStateException by [#toBytes] if the label is more than 127 bytes away
     public void jumpShort(Condition condition, Label label) {
         emit(0x70 | condition.code);
         fixups.add(new Fixup(size, 1, label));
@@ -449,13 +449,13 @@ public final class Assembler {
         fixup(label);
     }
 
-    /// A jump to the address that the word at `literal` holds.
+    /// A jump through the word at `literal`.
     public void jumpThrough(Label literal) {
         emit(0xFF, 0x25);
         fixup(literal);
     }
 
-    /// A jump to the address that the word at `[base + displacement]` holds.
+    /// A jump through the word at `[base + displacement]`.
     public void jumpThrough(Register base, int displacement) {
         memory(0, 0xFF, 4, base, displacement);
     }
@@ -467,7 +467,7 @@ public final class Assembler {
         emitLong(value);
     }
 
-    /// @throws IllegalArgumentException when `target` is out of reach
+    /// @throws IllegalArgumentException if `target` is out of reach
     public void call(long target) {
         emit(0xE8);
         emitInt(Encoding.displacement(origin + size + 4, target));
@@ -480,15 +480,14 @@ public final class Assembler {
         emit(0xFF, 0xE0 | register.low());
     }
 
-    /// @throws IllegalArgumentException when `target` is out of reach
+    /// @throws IllegalArgumentException if `target` is out of reach
     public void jump(long target) {
         emit(0xE9);
         emitInt(Encoding.displacement(origin + size + 4, target));
     }
 
-    /// Takes a word off the shadow stack of a thread that has one, without a look at it (Intel SDM vol. 1, 17.2:
-    /// elsewhere
-    /// RDSSP does nothing). Changes `scratch` and the flags.
+    /// Pops a word off the thread's shadow stack, if it has one, without checking it (Intel SDM vol. 1, 17.2:
+    /// otherwise RDSSP is a NOP). Changes `scratch` and the flags.
     public void dropFromShadowStack(Register scratch) {
         Label none = new Label();
         movInt(scratch, 0);
@@ -500,7 +499,7 @@ public final class Assembler {
         bind(none);
     }
 
-    /// Sets the carry flag, and leaves the others.
+    /// Sets the carry flag, and preserves the others.
     public void setCarry() {
         emit(0xF9);
     }
@@ -509,7 +508,7 @@ public final class Assembler {
         emit(0xC3);
     }
 
-    /// One instruction without effect, of at most four bytes; of none when `length` is 0.
+    /// A single NOP of at most four bytes; nothing if `length` is 0.
     public void nop(int length) {
         for (int i = 1; i < length; i++) {
             emit(0x66);

@@ -1,6 +1,6 @@
 package org.mdlagent.arch.x86.bytes;
 
-/// Opcodes and fields of instructions that more than one package reads or writes.
+/// Opcodes and instruction fields used by several packages.
 public final class Encoding {
     public static final int CALL = 0xE8;
     public static final int CALL_LENGTH = 5;
@@ -14,9 +14,9 @@ public final class Encoding {
 
     private Encoding() {}
 
-    /// The displacement that leads from `next`, the address behind an instruction, to `target`.
+    /// The displacement from `next`, the address after an instruction, to `target`.
     ///
-    /// @throws IllegalArgumentException when it does not fit in 32 bits
+    /// @throws IllegalArgumentException if it does not fit in 32 bits
     public static int displacement(long next, long target) {
         long displacement = target - next;
         if (displacement != (int) displacement) {
@@ -30,7 +30,7 @@ public final class Encoding {
         return code[at] & 0xFF;
     }
 
-    /// Writes a number as the machine has it.
+    /// Writes a little-endian number.
     public static void putInt(byte[] code, int at, int value) {
         code[at] = (byte) value;
         code[at + 1] = (byte) (value >> 8);
@@ -38,7 +38,7 @@ public final class Encoding {
         code[at + 3] = (byte) (value >> 24);
     }
 
-    /// Writes a number as the machine has it.
+    /// Writes a little-endian number.
     public static void putLong(byte[] code, int at, long value) {
         putInt(code, at, (int) value);
         putInt(code, at + Integer.BYTES, (int) (value >> Integer.SIZE));

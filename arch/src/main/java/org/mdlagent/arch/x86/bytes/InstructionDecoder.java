@@ -3,20 +3,20 @@ package org.mdlagent.arch.x86.bytes;
 import java.util.ArrayList;
 import java.util.List;
 
-/// Tells what an instruction is.
+/// Decodes instructions.
 @FunctionalInterface
 public interface InstructionDecoder {
-    /// No instruction is longer.
+    /// Maximum length of an instruction.
     int LENGTH_MAX = 15;
 
-    /// The instruction at `code[offset]`, as if `code[0]` stood at `address`.
+    /// The instruction at `code[offset]`, if `code[0]` is at `address`.
     ///
-    /// @throws IllegalArgumentException when there is none, or `code` ends within it
+    /// @throws IllegalArgumentException if it is invalid, or `code` ends within it
     Instruction decode(byte[] code, int offset, long address);
 
-    /// The instructions that `code` consists of, as if it stood at `address`.
+    /// The instructions of `code` at `address`.
     ///
-    /// @throws IllegalArgumentException when there are others than whole ones
+    /// @throws IllegalArgumentException if `code` does not consist of whole instructions
     default List<Instruction> decodeAll(byte[] code, long address) {
         List<Instruction> all = new ArrayList<>();
         for (int at = 0; at < code.length; at += all.getLast().length()) {

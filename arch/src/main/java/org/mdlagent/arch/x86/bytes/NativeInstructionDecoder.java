@@ -11,11 +11,11 @@ import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.shim.NativeApi;
 import org.mdlagent.arch.shim.Scratch;
 
-/// Decodes by the shim's decoder, which is Zydis. Any thread may use it.
+/// Decodes with the shim's decoder, Zydis. Thread-safe.
 public final class NativeInstructionDecoder implements InstructionDecoder {
     private static final int ENOSYS = 38;
 
-    /// The word of the fields that are bytes.
+    /// The word that holds the byte-sized fields.
     private static final long FIELDS = InstructionDescriptor.LENGTH;
 
     private static final Instruction.Kind[] KINDS = Instruction.Kind.values();
@@ -59,7 +59,7 @@ public final class NativeInstructionDecoder implements InstructionDecoder {
         return all;
     }
 
-    /// Address of room for a decoded instruction, with a copy of code behind it.
+    /// Buffer for a decoded instruction, followed by a copy of the code.
     private static long scratch(Arena arena, byte[] code, int offset, int length) {
         MemorySegment scratch = arena.allocate(InstructionDescriptor.SIZE + length, Long.BYTES);
         MemorySegment.copy(code, offset, scratch, ValueLayout.JAVA_BYTE, InstructionDescriptor.SIZE, length);
@@ -77,7 +77,7 @@ public final class NativeInstructionDecoder implements InstructionDecoder {
         }
         long fields = Memory.getLong(out + FIELDS);
         int relativeSize = field(fields, InstructionDescriptor.RELATIVE_SIZE);
-        // What it is relative to stands elsewhere.
+        // The copy is at another address, so correct relative targets.
         long target = Memory.getLong(out + InstructionDescriptor.TARGET) + (address - bytes);
         return new Instruction(
                 field(fields, InstructionDescriptor.LENGTH),

@@ -20,16 +20,14 @@ import org.mdlagent.arch.x86.bytes.Assembler;
 import org.mdlagent.arch.x86.bytes.Assembler.Label;
 import org.mdlagent.arch.x86.bytes.Register;
 
-/// The bodies of sites that have a client or snippets. What calls a C function is in the shim (`calls.S`), which
-/// knows what to save and how it is unwound; what only counts is here, and what leads to the snippets of a site,
-/// which are code of its own. All then go on in the recording code if the recorder wants the site: one body serves
-/// any set of clients.
+/// Bodies of sites with a client or snippets. Code that calls C functions is in the shim (`calls.S`), which saves
+/// registers and has unwind tables; counting, and the calls of a site's snippets, are here. All bodies then
+/// continue in the recording code if the recorder wants the site, so one body serves any set of clients.
 ///
-/// At hooks: R10 site, RAX, RDI and RSI for the recording code. At whole functions, and where calls are counted: R11
-/// site, every other register is kept, and the R11 of the application lies in the first word below the stack
-/// pointer.
+/// At hooks: R10 site; RAX, RDI and RSI for the recording code. At whole functions and counting sites: R11 site;
+/// every other register is preserved, and the application's R11 is in the first word below the stack pointer.
 final class ClientAssembler {
-    /// Where a body has returned to, in its stub.
+    /// Return address of a body in its stub.
     private static final int STUB_AT = -8;
 
     private static final int SAVED_R10 = -16;
@@ -76,7 +74,7 @@ final class ClientAssembler {
         return hook(record, hookExitLiteral);
     }
 
-    /// @param untimed address of what makes the words of a call that is not recorded
+    /// @param untimed address of the code that makes the words of an unrecorded call
     ClientBodies functionEntry(long record, long untimed) {
         return keepingRegisters(record, untimed, functionEntryLiteral);
     }
@@ -85,9 +83,9 @@ final class ClientAssembler {
         return keepingRegisters(record, 0, countLiteral);
     }
 
-    /// The return of a whole function has no body of its own that counts: a function of the shim does.
+    /// Returns of whole functions have no counting body: a function of the shim counts them.
     ///
-    /// @param untimed address of what drops the words of a call that is not recorded
+    /// @param untimed address of the code that drops the words of an unrecorded call
     ClientBodies functionExit(long record, long untimed) {
         Label client = new Label();
         Label retry = new Label();
@@ -120,7 +118,7 @@ final class ClientAssembler {
         return new ClientBodies(call, call, snippets, resume);
     }
 
-    /// Emits what the code refers to. It goes behind the rest.
+    /// Emits the literals, after the code.
     void literals() {
         out.literal(hookEntryLiteral, shim.clients().hookEntry());
         out.literal(hookExitLiteral, shim.clients().hookExit());
@@ -163,7 +161,7 @@ final class ClientAssembler {
         return new ClientBodies(call, count, snippets, resume);
     }
 
-    /// @param untimed 0 where no return is seen
+    /// @param untimed 0 if returns are not seen
     private ClientBodies keepingRegisters(long record, long untimed, Label inShim) {
         Label slow = new Label();
         Label client = new Label();
@@ -234,22 +232,22 @@ final class ClientAssembler {
         return new ClientBodies(call, count, snippets, resume);
     }
 
-    /// A call that a sibling call has led to comes again, when the one before has ended: nothing runs twice. R10 is
-    /// saved, and changes.
+    /// A call reached by a sibling call gets here again after the previous call has ended; nothing must run twice.
+    /// R10 is saved, and changes.
     private void requireNoSibling(Label sibling) {
         out.store(RSP, SAVED_RAX, RAX);
         FunctionStub.findSibling(out, Long.BYTES + (int) CallDescriptor.SIZE, R10, RAX, sibling);
         out.load(RAX, RSP, SAVED_RAX);
     }
 
-    /// Leads to the snippets of the site at R10, with the thread's values in R11, and back. They bring back R10.
+    /// Runs the snippets of the site at R10, with the thread's values in R11. They restore R10.
     ///
-    /// Until the thread's depth is 0 again, the code that was read from the site is there, and all that it
-    /// names. So the depth is raised before, and whoever takes code away stores other code first (`Snippets`).
+    /// The code read from the site, and everything that it refers to, must exist until the thread's depth is 0
+    /// again. So the depth is raised first, and code is freed only after other code has been stored (`Snippets`).
     ///
-    /// @param skip  where to go on when the thread can have no values
-    /// @param retry where to begin again when it has got them
-    /// @return offset of where the snippets go on
+    /// @param skip  continuation if the thread cannot have values
+    /// @param retry where to start again once it has them
+    /// @return offset of the snippets' continuation
     private int runSnippets(Label skip, Label retry, Label values) {
         Label found = new Label();
         Label missing = new Label();
@@ -274,7 +272,7 @@ final class ClientAssembler {
         return resume;
     }
 
-    /// The thread's counts, or `slow`: it has none yet.
+    /// Loads the thread's counters; jumps to `slow` if it has none yet.
     private void findCounts(Register counts, Label slow) {
         out.loadThreadWord(counts, shim.tlsOffset());
         out.test(counts);

@@ -18,14 +18,14 @@ import org.mdlagent.arch.x86.bytes.Assembler;
 import org.mdlagent.arch.x86.bytes.Assembler.Label;
 import org.mdlagent.arch.x86.bytes.Register;
 
-/// By what recording code measures how long calls last: the time-stamp counter or, where the session wants it, the
-/// CPU time of the thread. No register tells the latter, so the kernel is asked.
+/// The clock of recording code: the time-stamp counter or, if the session requires it, the thread's CPU time,
+/// which needs a system call.
 final class DurationClock {
     private static final int CLOCK_GETTIME = 228;
     private static final int CLOCK_THREAD_CPUTIME_ID = 3;
     private static final int NANOS_PER_SECOND = 1_000_000_000;
 
-    /// What the kernel changes, or is told by.
+    /// Registers that the system call uses or changes.
     private static final List<Register> KEPT = List.of(RDI, RSI, RCX, R11);
 
     private static final int TIME_BYTES = 2 * Long.BYTES;
@@ -40,14 +40,13 @@ final class DurationClock {
         this.out = out;
     }
 
-    /// Emits what notes that a call begins now. Changes RAX, RDX and the flags.
+    /// Emits code that notes the start of a call. Changes RAX, RDX and the flags.
     ///
-    /// What other calls of the thread have taken so far is noted behind the reading of the clock: what a handler
-    /// adds
-    /// that runs before it must not be taken off a time that does not contain it.
+    /// The time of the thread's other calls is noted after reading the clock: time that an earlier handler adds
+    /// must not be subtracted from a duration that does not contain it.
     ///
     /// @param base   the words of the call ([CallDescriptor]) are `callAt` from there
-    /// @param below  where it may write in the red zone, from the stack pointer: 48 bytes end there
+    /// @param below  end of 48 scratch bytes in the red zone, from the stack pointer
     void start(Register base, int callAt, Register thread, int below) {
         boolean sampledByCpuTime = shim.cpuTime() && !shim.exact();
         int before = callAt + (int) CallDescriptor.BEFORE;
@@ -63,37 +62,37 @@ final class DurationClock {
         }
     }
 
-    /// Emits what comes before [#start] where one call in many is timed. So the call is not charged with what no call
-    /// that is not timed waits for: loads of what is in no cache or was written by the agent, before which the
-    /// processor would read its clock; and the code of the exit, which is fetched here.
+    /// Emits code before [#start] for randomly timed calls. It keeps costs that untimed calls do not have out of
+    /// the duration: loads that miss the cache or were written by the agent, which the processor could delay
+    /// beyond its clock reading, and fetching the exit's code.
     void prepare() {
         out.jump(exit);
         out.bind(prepared);
         out.waitForLoads();
     }
 
-    /// Emits what lies right before the code of the exit, for [#prepare].
+    /// Emits the part right before the exit's code, for [#prepare].
     void beforeExit() {
         out.bind(exit);
         out.jump(prepared);
     }
 
-    /// Emits what computes into RAX how long a call has lasted. Changes RDX and the flags.
+    /// Emits code that computes a call's duration into RAX. Changes RDX and the flags.
     ///
-    /// @param startAt where its start is, from `base`
+    /// @param startAt offset of its start from `base`
     /// @param below   as for [#start]
     void elapsed(Register base, int startAt, int below) {
         read(below);
         out.sub(RAX, base, startAt);
-        // The counter of another processor may be behind, and a thread's CPU time begins anew at a fork.
+        // Another processor's counter may be behind, and a thread's CPU time restarts at a fork.
         atLeastNothing(RAX);
     }
 
-    /// The same in sampled mode, without what code of the shim took meanwhile for calls within this one that are told
-    /// to it: many times what a short function takes. Changes `scratch`, too.
+    /// The same in sampled mode, minus the time that the shim's code took for nested calls: it is many times the
+    /// duration of a short function. Also changes `scratch`.
     ///
-    /// Loaded before the clock is read: a handler that runs behind its reading adds what this call's time does not
-    /// contain.
+    /// That time is loaded before the clock is read, because a handler that runs afterwards adds time that this
+    /// duration does not contain.
     void elapsedWithoutShim(Register base, int callAt, Register thread, int below, Register scratch) {
         int startAt = callAt + (int) CallDescriptor.START;
         if (shim.exact() || shim.cpuTime()) {
@@ -107,16 +106,17 @@ final class DurationClock {
         atLeastNothing(RAX);
     }
 
-    /// Emits what takes off RAX, how long a call has lasted, what the clock has added to it. Changes the flags.
+    /// Emits code that subtracts the clock's overhead from the duration in RAX. Changes the flags.
     ///
-    /// The caller's time without its callees loses that, too, so this comes behind what adds RAX to what is taken.
+    /// The caller's self time must lose the overhead too, so this comes after RAX has been added to the time of
+    /// callees.
     void takeOffReading() {
         out.sub(RAX, shim.clock());
         atLeastNothing(RAX);
     }
 
-    /// Emits, right behind a subtraction, what sets a difference below 0 to 0: durations are unsigned. Changes the
-    /// flags.
+    /// Emits, right after a subtraction, code that clamps a negative difference to 0, because durations are
+    /// unsigned. Changes the flags.
     void atLeastNothing(Register difference) {
         Label left = new Label();
         out.jump(GREATER_OR_EQUAL, left);
@@ -124,8 +124,8 @@ final class DurationClock {
         out.bind(left);
     }
 
-    /// Emits what leads elsewhere when the kernel must not be asked any more: the agent has left, and a sandbox
-    /// may end the process for a system call.
+    /// Emits a jump taken once system calls are forbidden: the agent has left, and a sandbox may kill the process
+    /// for one.
     ///
     /// @param scratch is changed
     void requireAgent(Register scratch, Label gone) {
@@ -153,11 +153,10 @@ final class DurationClock {
         }
     }
 
-    /// Emits what reads the calling thread's CPU time into RAX, in nanoseconds. Changes RCX, RSI, RDI, R11 and
-    /// the flags. The kernel keeps what lies below the stack pointer, and changes no vector registers that
-    /// programs see.
+    /// Emits code that reads the calling thread's CPU time into RAX, in nanoseconds. Changes RCX, RSI, RDI, R11
+    /// and the flags. The kernel preserves memory below the stack pointer and the vector registers.
     ///
-    /// @param time where the kernel may write it, in the red zone: 16 bytes
+    /// @param time 16 bytes in the red zone for the kernel's result
     static void readThreadCpu(Assembler out, int time) {
         out.movInt(RDI, CLOCK_THREAD_CPUTIME_ID);
         out.lea(RSI, RSP, time);

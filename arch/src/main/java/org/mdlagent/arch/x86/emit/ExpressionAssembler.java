@@ -42,8 +42,8 @@ import org.mdlagent.arch.x86.bytes.Register;
 
 /// The code of expressions and conditions.
 ///
-/// An expression has its result in the first register of a stack of five, and may use those behind; RAX and RDX hold
-/// nothing longer than for one operation.
+/// An expression's result is in the first free register of a stack of five; it may use the following ones. RAX and
+/// RDX hold values only within one operation.
 final class ExpressionAssembler {
     /// System V ABI, 3.2.3.
     private static final List<Register> ARGUMENTS = List.of(RDI, RSI, RDX, RCX, R8, R9);
@@ -63,7 +63,7 @@ final class ExpressionAssembler {
         this.direct = direct;
     }
 
-    /// Computes into the register that lies at `depth` on the stack, and returns it.
+    /// Computes into the register at `depth` on the stack, and returns it.
     Register compute(Expression expression, int depth) {
         Register to = frame.register(depth);
         switch (expression) {
@@ -107,8 +107,8 @@ final class ExpressionAssembler {
         return to;
     }
 
-    /// Reads into the first register of the stack. The kernel says when it cannot, whatever other threads unmap
-    /// meanwhile.
+    /// Reads into the first register of the stack. Uses a system call, which reports unmapped memory, even if
+    /// other threads unmap it meanwhile.
     private void read(Expression address, int errors) {
         Label end = new Label();
         Register to = compute(address, 0);
@@ -122,7 +122,7 @@ final class ExpressionAssembler {
         out.lea(
                 RSI,
                 RSP,
-                SnippetFrame.TO); // the bytes may overwrite their own destination, which the kernel has read by then
+                SnippetFrame.TO); // the bytes may overwrite their own iovec, which the kernel has read by then
         out.store(RSP, SnippetFrame.TO, RSI);
         out.store(RSP, SnippetFrame.TO + Long.BYTES, Long.BYTES);
         out.movInt(RAX, GETTID);
@@ -144,7 +144,7 @@ final class ExpressionAssembler {
         out.bind(end);
     }
 
-    /// The shim keeps every register but RAX and RDX.
+    /// The shim preserves every register except RAX and RDX.
     void call(Call call, int depth) {
         Label back = new Label();
         Label end = new Label();
@@ -163,7 +163,7 @@ final class ExpressionAssembler {
         out.bind(end);
     }
 
-    /// Puts arguments in their places, first the one that needs these places itself.
+    /// Computes arguments into their places, first the one that needs these places itself.
     private void store(List<Expression> arguments, int depth) {
         List<Integer> order = IntStream.range(0, arguments.size())
                 .boxed()
@@ -193,7 +193,7 @@ final class ExpressionAssembler {
         }
     }
 
-    /// What the application has in `from`.
+    /// The application's value of `from`.
     private void fetch(Register to, Register from) {
         if (frame.saved().contains(from)) {
             out.load(to, RSP, frame.savedAt(from));
@@ -241,8 +241,7 @@ final class ExpressionAssembler {
         return new Operands(compute(left, depth + 1), second);
     }
 
-    /// The two cases in which the processor would trap have no division: that by 0, and that by -1, whose quotient may
-    /// not fit.
+    /// Avoids the two divisions that may trap: by 0, and by -1, whose quotient may overflow.
     private void divide(Divide divide, int depth) {
         Label zero = new Label();
         Label negated = new Label();
@@ -262,7 +261,7 @@ final class ExpressionAssembler {
         out.increment(frame.base(divide.errors()), frame.offset(divide.errors()));
         out.movInt(RAX, 0);
         out.bind(negated);
-        out.negate(RAX); // also what division by 0 gives
+        out.negate(RAX); // also the result of division by 0
         out.bind(end);
         out.mov(to, RAX);
     }
@@ -321,7 +320,7 @@ final class ExpressionAssembler {
         }
     }
 
-    /// Sets the flags, and returns the relation that holds when the condition does.
+    /// Sets the flags, and returns the relation to test.
     private Relation compare(Expression condition, int depth) {
         if (condition instanceof Compare(Relation relation, Expression left, Expression right)) {
             compareWith(left, right, depth);
@@ -361,7 +360,7 @@ final class ExpressionAssembler {
         return direct && expression instanceof Constant(long number) && number == (int) number;
     }
 
-    /// @throws ClassCastException when it is none
+    /// @throws ClassCastException if it is another kind
     static int immediate(Expression expression) {
         return Math.toIntExact(((Constant) expression).number());
     }

@@ -10,12 +10,12 @@ import org.mdlagent.arch.snippet.Expression.Or;
 import org.mdlagent.arch.snippet.Expression.Position;
 import org.mdlagent.arch.snippet.Expression.Read;
 
-/// What an expression needs while it is computed.
+/// Resources that an expression needs.
 final class ExpressionDemand {
     private ExpressionDemand() {}
 
-    /// How many registers of the stack an expression takes (Sethi and Ullman, "The Generation of Optimal Code for
-    /// Arithmetic Expressions", 1970).
+    /// Number of registers of the stack that an expression needs (Sethi and Ullman, "The Generation of Optimal
+    /// Code for Arithmetic Expressions", 1970).
     static int registers(Expression expression) {
         return switch (expression) {
             case Read read -> SnippetFrame.STACK.size();
@@ -40,7 +40,7 @@ final class ExpressionDemand {
         return first == second ? first + 1 : Math.max(first, second);
     }
 
-    /// Whether it uses all of the places below the stack pointer.
+    /// Whether it uses all scratch places below the stack pointer.
     static boolean needsRoom(Expression expression) {
         return switch (expression) {
             case Call call -> true;

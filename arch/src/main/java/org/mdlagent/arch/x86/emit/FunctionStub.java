@@ -8,9 +8,9 @@ import org.mdlagent.arch.x86.bytes.Condition;
 import org.mdlagent.arch.x86.bytes.Encoding;
 import org.mdlagent.arch.x86.bytes.Register;
 
-/// The stub of a site at a function's first instruction: a plain wrapper around the function's body. It lays the words
-/// of the call ([CallDescriptor]) below the return address, calls the body, and so sees it return, in balance with the
-/// processor's return stack and a CET shadow stack (design: "Trampolines").
+/// The stub of a site at a function's first instruction: a plain wrapper around the function's body. It stores the
+/// words of the call ([CallDescriptor]) below the return address and calls the body, so it sees the return and
+/// keeps the processor's return stack and a CET shadow stack balanced (design: "Trampolines").
 ///
 /// | offset | instructions | canonical frame address |
 /// | --- | --- | --- |
@@ -26,24 +26,24 @@ import org.mdlagent.arch.x86.bytes.Register;
 /// | 53 | `add $32,%rsp`: the caller has ended by jumping here | RSP + 32 |
 /// | 57 | `jmp siblingExit` | of the caller's words |
 ///
-/// Where nothing is wanted but the number of calls, one store makes the first instruction a jump to the *counter*
-/// ([#assembleCounter]), which does without a call, registers and the words.
+/// While only the number of calls is needed, one store makes the first instruction a jump to the *counter*
+/// ([#assembleCounter]), which needs no call, registers or words.
 ///
-/// R11 is saved too: the caller of a local function may know that the function leaves it alone (GCC, `-fipa-ra`).
-/// What is saved below the stack pointer is safe from signal handlers (System V ABI, 3.2.2: the red zone), and no
-/// callee has run yet. A stub starts at a multiple of 64; the displacements of `entry` and `exit` are naturally
-/// aligned, so one store changes either, whatever the atomic unit.
+/// R11 is saved too, because the caller of a local function may rely on it (GCC, `-fipa-ra`). Values saved below
+/// the stack pointer are safe from signal handlers (System V ABI, 3.2.2: the red zone), and no callee has run yet.
+/// A stub starts at a multiple of 64; the displacements of `entry` and `exit` are naturally aligned, so one store
+/// changes either, whatever the atomic unit.
 public final class FunctionStub {
     public static final int SIZE = 64;
 
-    /// Behind the first instruction, which is a jump to the counter at times.
+    /// After the first instruction, which may be a jump to the counter.
     static final int BEHIND_HEAD = 8;
 
     static final int WORDS_AT = 12;
     static final int CALL_ENTRY_AT = 23;
     static final int CALL_BODY_AT = 34;
 
-    /// Where what the stub calls returns to.
+    /// Return addresses of the stub's calls.
     static final int RETURN_AT = 39;
 
     static final int PASS_AT = 44;
@@ -54,33 +54,33 @@ public final class FunctionStub {
     public static final int ENTRY_DISPLACEMENT_AT = CALL_ENTRY_AT + 1;
     public static final int EXIT_DISPLACEMENT_AT = RETURN_AT + 1;
 
-    /// Where the R11 of the application is, from the stack pointer, when what a stub calls begins.
+    /// Offset of the application's R11 from the stack pointer at the start of the called code.
     static final int SAVED_R11 = -8;
 
-    /// The same when `siblingExit` begins: the stub has dropped a return address and the words, and so five more.
+    /// The same at the start of `siblingExit`: the stub has dropped a return address and the words, so five more.
     static final int SIBLING_R11 = SAVED_R11 - 5 * Long.BYTES;
 
-    /// Where a stub that counts leads elsewhere.
+    /// Offset of the redirectable part of a counting stub.
     private static final int COUNT_CALL_AT = 15;
 
     private static final int WORDS = (int) CallDescriptor.SIZE;
 
-    /// The bytes from here on no compiler makes: a displacement of four bytes where one is enough, in a store below a
-    /// stack pointer that is then lowered. So an address with these before it is a stub's (`calls.c`, A2).
+    /// Compilers never emit the bytes from here on: a four-byte displacement where one byte is enough, in a store
+    /// below a stack pointer that is then lowered. So an address preceded by them is a stub's (`calls.c`, A2).
     private static final int MARK_AT = 6;
 
     private static final long MARK = 0xBB49_18EC_8348_FFFFL;
 
-    /// Where R11 is saved at the function's first instruction.
+    /// Offset of the saved R11 at the function's first instruction.
     private static final int HEAD_R11 = -40;
 
     private static final byte[] TEMPLATE = template();
 
     private FunctionStub() {}
 
-    /// Emits what goes on at `sibling` if the call was jumped to by one that ends so: it returns to a stub. Not where a
-    /// client or snippets wait for the return of that one, whose words stay then. Changes both registers and the
-    /// flags.
+    /// Emits a jump to `sibling` if the call was reached by a sibling call: its return address is in a stub. Not
+    /// if a client or snippets wait for the first call's return, whose words then stay. Changes both registers and
+    /// the flags.
     ///
     /// @param returnAddressAt from the stack pointer
     static void findSibling(Assembler out, int returnAddressAt, Register a, Register b, Assembler.Label sibling) {
@@ -125,7 +125,7 @@ public final class FunctionStub {
         Encoding.putInt(stub, offset, Encoding.displacement(at + offset + Integer.BYTES, target));
     }
 
-    /// A stub at 0, whose addresses are all 0. Stubs are made of it, since a program has many.
+    /// Template: a stub at 0 whose addresses are all 0. Stubs are copied from it, because a program has many.
     private static byte[] template() {
         Assembler out = new Assembler(0);
         Assembler.Label pass = new Assembler.Label();
@@ -150,8 +150,8 @@ public final class FunctionStub {
         return out.toBytes();
     }
 
-    /// What stands in place of a stub's first instruction, with the bytes that are left of that, while the stub leads
-    /// to its counter: eight bytes for one aligned store.
+    /// The eight bytes, for one aligned store, that replace a stub's first instruction while the stub leads to its
+    /// counter.
     ///
     /// @param distance from the stub to its counter
     public static long counterHead(int distance) {
@@ -159,9 +159,9 @@ public final class FunctionStub {
         return (long) HEAD_R11 >> Byte.SIZE << Long.SIZE - 3 * Byte.SIZE | displacement << Byte.SIZE | Encoding.JUMP;
     }
 
-    /// Counts a call and goes on in the body. At the calls before whose thread looks at the clock, and where it has no
-    /// counter yet, it goes on in the stub, which does all that is to be done. So does nothing else than
-    /// [WholeCallAssembler] for calls that are not timed.
+    /// Counts a call and continues in the body. For calls at which the thread must check the clock, or has no
+    /// counter yet, it continues in the stub, which does everything. Otherwise equivalent to [WholeCallAssembler]
+    /// for untimed calls.
     ///
     /// @param stub      its stub's address
     /// @param body      where the function goes on behind the site
@@ -191,11 +191,11 @@ public final class FunctionStub {
 
     public static final int COUNTER_SIZE = 64;
 
-    /// The stub of a site that calls it to be counted: every register is kept. What it leads to returns to the
-    /// function, and brings back R11: another call and return would cost as much as the rest.
+    /// The stub of a counting site that calls it; preserves every register. The called code returns directly to
+    /// the function and restores R11, because another call and return would double the cost.
     ///
-    /// A site that jumps comes in at [#COUNT_ENTRY_AT], where the stub calls itself and goes on in the body. When
-    /// that begins, the stack is as the function's caller has left it.
+    /// A site that jumps enters at [#COUNT_ENTRY_AT], where the stub calls itself and then continues in the body,
+    /// with the stack as at the function's entry.
     ///
     /// @param body where the function goes on behind a site that jumps; 0 where the site calls
     public static byte[] assembleCount(long site, long at, long count, long body) {

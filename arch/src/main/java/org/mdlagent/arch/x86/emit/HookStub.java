@@ -8,7 +8,7 @@ import org.mdlagent.arch.x86.bytes.Assembler;
 import org.mdlagent.arch.x86.bytes.Encoding;
 import org.mdlagent.arch.x86.bytes.Register;
 
-/// A view of the stub that a hook site leads to, and how it is made.
+/// A view of a hook site's stub, and its construction.
 ///
 /// | offset | instructions |
 /// | --- | --- |
@@ -16,8 +16,8 @@ import org.mdlagent.arch.x86.bytes.Register;
 /// | 9 | `49 BA i64`: site record into R10 |
 /// | 19 | `E9 d32`: on in the body |
 ///
-/// A stub starts at a multiple of 8, so the displacement at its end is naturally aligned: one store changes where the
-/// stub leads to, whatever the atomic unit.
+/// A stub starts at a multiple of 8, so the displacement at its end is naturally aligned: one store changes the
+/// stub's target, whatever the atomic unit.
 public final class HookStub {
     public static final int SIZE = 24;
 
@@ -29,12 +29,12 @@ public final class HookStub {
     private static final int DWARF_RBP = 6;
     private static final int DWARF_RSP = 7;
 
-    /// The key of frames whose canonical frame address is not known: no stack is there.
+    /// The key of frames with an unknown canonical frame address: not a stack address.
     private static final int KEYLESS = 8;
 
     private final long address;
 
-    /// @throws IllegalArgumentException when there is no stub at `address`
+    /// @throws IllegalArgumentException if there is no stub at `address`
     public HookStub(long address) {
         byte[] code = Memory.copy(address, SIZE);
         int mov = Encoding.u8(code, RECORD_AT) | Encoding.u8(code, RECORD_AT + 1) << 8;
@@ -44,9 +44,9 @@ public final class HookStub {
         this.address = address;
     }
 
-    /// The store that makes it go on in `body`.
+    /// The store that makes it continue in `body`.
     ///
-    /// @throws IllegalArgumentException when `body` is out of reach
+    /// @throws IllegalArgumentException if `body` is out of reach
     public CodeStore retarget(long body) {
         int displacement = Encoding.displacement(address + SIZE, body);
         return new CodeStore(address + DISPLACEMENT_AT, displacement, Integer.BYTES);

@@ -2,7 +2,7 @@ package org.mdlagent.arch.x86.emit;
 
 import org.mdlagent.arch.x86.bytes.Assembler;
 
-/// What the program calls in place of a function of a library, from anywhere.
+/// The stub that the program calls instead of a library function, at any distance.
 ///
 /// | offset | instruction |
 /// | --- | --- |

@@ -10,7 +10,7 @@ import org.mdlagent.arch.x86.bytes.Assembler.Label;
 import org.mdlagent.arch.x86.bytes.Condition;
 import org.mdlagent.arch.x86.bytes.Register;
 
-/// The code that finds a number's position in a table: as long for any number of numbers.
+/// Code that finds a number's position in a table; its length does not depend on the table.
 final class PositionAssembler {
     private final Assembler out;
     private final SnippetFrame frame;
@@ -23,7 +23,7 @@ final class PositionAssembler {
         this.number = number;
     }
 
-    /// Puts the position where the number is.
+    /// Replaces the number by its position.
     static void find(Assembler out, SnippetFrame frame, Position position, Register number) {
         PositionAssembler assembler = new PositionAssembler(out, frame, number);
         frame.change(RAX);

@@ -56,10 +56,10 @@ import org.mdlagent.arch.x86.bytes.Register;
 ///   Progress no lock, no system call, no loop but the retry of a compare-exchange that a handler on the same thread
 ///      overtook.
 ///
-/// In sampled mode the function's mean says at the entry which calls are timed (`tier.h`), and the frame's weight says
-/// at the exit how many calls the duration stands for. So the mean may change in between.
+/// In sampled mode the function's mean decides at entry which calls are timed (`tier.h`), and the frame's weight
+/// says at exit how many calls the duration represents. So the mean may change in between.
 ///
-/// What is rare continues in the shim (`entry_slow`, ... in `mdl/api.h`), always before the fast path has changed
+/// Rare cases continue in the shim (`entry_slow`, ... in `mdl/api.h`), always before the fast path has changed
 /// anything.
 ///
 /// Long because push and pop are one protocol, and each guarantee is kept by the order of stores across them.
@@ -77,13 +77,13 @@ public final class RecordingAssembler {
     private static final int INDEX = (int) FunctionDescriptor.INDEX;
     private static final int MEAN = (int) FunctionDescriptor.MEAN;
 
-    /// Of a mean above 1: what a timed call stands for.
+    /// With a mean above 1: the weight of a timed call.
     private static final int WEIGHT = (int) FunctionDescriptor.WEIGHT;
 
-    /// Bits of the fraction of [ThreadDescriptor#CHANCE].
+    /// Fraction bits of [ThreadDescriptor#CHANCE].
     private static final int CHANCE_BITS = 16;
 
-    /// A thread looks at the clock once in so many calls of a function: a power of two, at most 256.
+    /// A thread checks the clock once per this many calls of a function: a power of two, at most 256.
     static final int DEADLINE_CHECK_CALLS = 64;
 
     private final RecordingEntryPoints shim;
@@ -159,7 +159,7 @@ public final class RecordingAssembler {
         out.mov(R8, RAX);
         out.loadInt(RSI, R9, INDEX);
         out.load(RDX, R11, (int) ThreadDescriptor.CALLS);
-        // Here, and not at the exit: some calls never return.
+        // Counted at entry, because some calls never return.
         out.incrementIndexed(RDX, RSI);
         push();
         out.ret();
@@ -168,16 +168,16 @@ public final class RecordingAssembler {
         continueInShim(shim.entrySlow());
     }
 
-    /// Emits what loads `total - nested` of the row (`rows.h`). Changes the flags.
+    /// Emits code that loads `total - nested` of the row (`rows.h`). Changes the flags.
     static void loadInside(Assembler out, Register to, Register row) {
         out.load(to, row, (int) RowDescriptor.TOTAL);
         out.sub(to, row, (int) RowDescriptor.NESTED);
     }
 
-    /// Emits what adds to a row what ran within a call of other calls of its function, and goes on at `done`. Changes
+    /// Emits code that adds the time of nested calls of the same function to a row, and jumps to `done`. Changes
     /// `within` and the flags.
     ///
-    /// @param ticks the call's: stacks may have been switched, and more have been added
+    /// @param ticks the call's duration, an upper bound: stacks may have been switched meanwhile
     static void addNested(Assembler out, Register row, Register ticks, Register within, Label done) {
         Label fits = new Label();
         out.cmp(within, ticks);
@@ -212,7 +212,7 @@ public final class RecordingAssembler {
         checkDeadline(over, limit::exact);
         out.load(RDX, R11, (int) ThreadDescriptor.CALLS);
         out.incrementIndexed(RDX, RSI);
-        // Of one that was stopped at another of its sites the exits may be off.
+        // If the function was stopped at another of its sites, its exits may be off.
         out.cmpInt(R9, STATE, FunctionDescriptor.STATE_SAMPLING);
         out.jump(NOT_EQUAL, done);
         push();
@@ -234,8 +234,8 @@ public final class RecordingAssembler {
         continueInShim(shim.entrySlow());
     }
 
-    /// Goes on at `over` where the agent has given no sign of life for long, or the thread cannot afford more. That is
-    /// looked at once in some calls, which are counted in RDX[RSI]. Changes RAX, RDX and RDI.
+    /// Jumps to `over` if the agent's heartbeat is stale, or the thread has exhausted its budget. Checked once in
+    /// some calls, which are counted in RDX[RSI]. Changes RAX, RDX and RDI.
     private void checkDeadline(Label over, SpendingLimit.Price price) {
         Label inTime = new Label();
         out.testLowByteIndexed(RDX, RSI, DEADLINE_CHECK_CALLS - 1);
@@ -245,7 +245,7 @@ public final class RecordingAssembler {
         out.bind(inTime);
     }
 
-    /// The same for the call that follows RDI others, which are paid for: before a thread's first there is nothing.
+    /// The same for a call that follows RDI calls to pay for: none before a thread's first.
     private void checkDeadlineAndPay(Label over, SpendingLimit.Price price) {
         Label paid = new Label();
         checkDeadlineAtOnce(over);
@@ -265,7 +265,7 @@ public final class RecordingAssembler {
         limit.pay(price, RAX, R9, R11, RDI, RDX, over);
     }
 
-    /// Counts the call in RDX[RSI]. Those whose turn it is are timed (`tier.h`).
+    /// Counts the call in RDX[RSI]. It is timed if its countdown has run out (`tier.h`).
     private void timeByChance(Label over, Label slow, Label backOut) {
         Label timed = new Label();
         Label undrawn = new Label();
@@ -286,7 +286,7 @@ public final class RecordingAssembler {
         out.load(RDX, R11, (int) ThreadDescriptor.CALLS);
         out.incrementIndexed(RDX, RSI);
         drawInterval(out, RAX, R9, RSI, R11);
-        // As above: its windows may be closed, and its exits with them.
+        // As above: its windows, and so its exits, may be off.
         out.lockIncrementInt(R9, OPEN);
         out.cmpInt(R9, STATE, FunctionDescriptor.STATE_SAMPLING);
         out.jump(NOT_EQUAL, backOut);
@@ -304,14 +304,14 @@ public final class RecordingAssembler {
         out.jump(slow);
     }
 
-    /// RAX the function's countdown, RDI what its next timed call stands for.
+    /// RAX: the function's countdown; RDI: the weight of its next timed call.
     private void findWeight() {
         out.load(RAX, R11, (int) ThreadDescriptor.COUNTDOWNS);
         out.leaIndexed(RAX, RAX, RSI);
         out.loadInt(RDI, RAX, (int) CountdownDescriptor.WEIGHT);
     }
 
-    /// Emits what starts the countdown of a function anew, with the interval that the thread has drawn (`tier.c`).
+    /// Emits code that restarts a function's countdown with the interval that the thread has drawn (`tier.c`).
     /// Changes `scratch` and the flags.
     static void drawInterval(Assembler out, Register countdown, Register function, Register scratch, Register thread) {
         out.loadInt(scratch, function, WEIGHT);
@@ -320,7 +320,7 @@ public final class RecordingAssembler {
         out.add(scratch, scratch);
         out.sub(scratch, 1);
         out.multiply(scratch, thread, (int) ThreadDescriptor.CHANCE);
-        // Where the mean has become 0 meanwhile, nothing is drawn: not above 1.
+        // If the mean has become 0 meanwhile, no interval is drawn.
         out.shiftRightSigned(scratch, CHANCE_BITS + 1);
         out.add(scratch, 1);
         out.storeInt(countdown, (int) CountdownDescriptor.LEFT, scratch);
@@ -346,17 +346,16 @@ public final class RecordingAssembler {
         continueInShim(shim.exitSlow());
     }
 
-    /// Pops the frame before RCX, whose function is in R9, and records it in the function's row; or goes on at
-    /// `slowRecord` when that has no memory yet, with ticks in RAX, those of callees in R8 and the call's `inside`
-    /// in RDI.
-    /// Changes RSI, too. Where other functions are sampled, callees would be incomplete.
+    /// Pops the frame before RCX, whose function is in R9, and records it in the function's row. If the row has no
+    /// memory yet, jumps to `slowRecord` with ticks in RAX, those of callees in R8 and the call's `inside` in RDI.
+    /// Also changes RSI. If other functions are sampled, callees are incomplete.
     private void recordInRow(Label slowRecord) {
         Label nested = new Label();
         Label nestedDone = new Label();
         Label done = new Label();
         out.load(RDI, RCX, INSIDE - FRAME);
         if (shim.exact()) {
-            // Before the clock: a handler that runs behind its reading adds what this call's time does not contain.
+            // Before reading the clock: a later handler adds time that this duration does not contain.
             out.load(R8, R11, (int) ThreadDescriptor.TAKEN);
             out.sub(R8, RCX, BEFORE - FRAME);
             clock.elapsed(RCX, START - FRAME, 0);
@@ -403,7 +402,7 @@ public final class RecordingAssembler {
         out.addTo(RDX, (int) RowDescriptor.TOTAL, RAX);
         out.mov(RCX, RAX);
         if (shim.exact()) {
-            // The reading that is taken off was measured at the start, and may have become shorter.
+            // The subtracted overhead was measured at start; a reading may be shorter now.
             out.sub(RCX, R8);
             clock.atLeastNothing(RCX);
             out.addTo(RDX, (int) RowDescriptor.SELF, RCX);
@@ -440,13 +439,13 @@ public final class RecordingAssembler {
         Label slowRecord = new Label();
         Label finish = new Label();
         Label done = new Label();
-        // A site whose function is not known learns it in the shim.
+        // The shim identifies a site's unknown function.
         out.load(R9, R10, (int) SiteDescriptor.FUNCTION);
         out.cmp(RDI, R9, (int) FunctionDescriptor.ADDRESS);
         out.jump(NOT_EQUAL, slow);
         findTopFrame(finish, other, slow);
         clock.requireAgent(R8, slow);
-        // Who calls is told to the shim, and what stands for several calls.
+        // Calls with callers or weights are recorded by the shim.
         out.cmp(RCX, INSIDE - FRAME, 0);
         out.jump(LESS, measured);
         out.cmpInt(R9, (int) FunctionDescriptor.REMAINING, 0);
@@ -454,7 +453,7 @@ public final class RecordingAssembler {
         recordInRow(slowRecord);
 
         out.bind(finish);
-        // An exit that is left over when its function's window is closed and its last frame gone switches itself off.
+        // An exit left on after its function's window has closed and its last frame has gone switches itself off.
         out.load(R9, R10, (int) SiteDescriptor.FUNCTION);
         out.cmpInt(R9, STATE, FunctionDescriptor.STATE_EXPIRED);
         out.jump(NOT_EQUAL, done);
@@ -469,7 +468,7 @@ public final class RecordingAssembler {
         recordInShim(slowRecord);
 
         out.bind(measured);
-        // Before code of the shim that is in no cache.
+        // Before the shim's code, which may not be cached.
         out.mov(R8, RAX);
         clock.elapsedWithoutShim(RCX, CALL - FRAME, R11, 0, R9);
         clock.takeOffReading();
@@ -485,8 +484,8 @@ public final class RecordingAssembler {
         continueInShim(shim.exitSlow());
     }
 
-    /// R11 thread, R9 function, RCX its next free frame; or `slow`: no block yet, another function than the site's,
-    /// no room for a frame.
+    /// R11 thread, R9 function, RCX next free frame. Jumps to `slow` without a block, for another function than
+    /// the site's, or without room for a frame.
     private void findThreadFunctionAndFrame(Label slow) {
         out.loadThreadWord(R11, shim.tlsOffset());
         out.test(R11);
@@ -499,8 +498,8 @@ public final class RecordingAssembler {
         out.jump(ABOVE_OR_EQUAL, slow);
     }
 
-    /// R11 thread, RCX behind the top frame, R9 its function; `other`: its key is another (flags: mine against it),
-    /// `slow`: its function is another.
+    /// R11 thread, RCX after the top frame, R9 its function. Jumps to `other` if its key differs (flags: our key
+    /// compared with it), to `slow` if its function differs.
     private void findTopFrame(Label noThread, Label other, Label slow) {
         out.loadThreadWord(R11, shim.tlsOffset());
         out.test(R11);
@@ -540,14 +539,14 @@ public final class RecordingAssembler {
         out.store(RCX, (int) FrameDescriptor.KEY, R8);
     }
 
-    /// Releases the top frame; RCX then points behind the one below.
+    /// Releases the top frame; RCX then points after the one below.
     private void pop() {
         out.store(RCX, (int) FrameDescriptor.KEY - FRAME, 0);
         out.sub(RCX, FRAME);
         out.store(R11, THREAD_SP, RCX);
     }
 
-    /// Replaces the word at `[RDX + displacement]` by RCX unless RCX is `unless` it; changes RAX.
+    /// Replaces the word at `[RDX + displacement]` by RCX unless the comparison `unless` holds; changes RAX.
     private void replace(Condition unless, int displacement) {
         Label retry = new Label();
         Label done = new Label();

@@ -34,7 +34,7 @@ import org.mdlagent.arch.x86.bytes.Assembler.Label;
 import org.mdlagent.arch.x86.bytes.Condition;
 import org.mdlagent.arch.x86.bytes.Register;
 
-/// The code of a site's snippets, one behind the other.
+/// The code of a site's snippets, in sequence.
 final class SnippetAssembler {
     /// 2^31 / golden ratio (Knuth, The Art of Computer Programming, vol. 3, 6.4: multiplicative hashing).
     private static final int DISCOVERY_HASH = 0x4F1BBCDD;
@@ -160,7 +160,7 @@ final class SnippetAssembler {
         out.bind(end);
     }
 
-    /// Where the places begin is hashed from the number, an address mostly: its lowest bits are all alike.
+    /// The start of the places is hashed from the number, which is usually an address with equal low bits.
     private void discover(int table, Expression number) {
         Label end = new Label();
         Register noted = expressions.compute(number, 0);
@@ -183,7 +183,7 @@ final class SnippetAssembler {
         out.bind(end);
     }
 
-    /// Where no member is in the set, this is a load, a mask and a jump.
+    /// For an empty set, this costs a load, a mask and a jump.
     private void runForEach(ForEach forEach) {
         Label next = new Label();
         Label end = new Label();
@@ -217,7 +217,7 @@ final class SnippetAssembler {
         out.bind(end);
     }
 
-    /// However many instances there are, this is a load, a comparison and the way to the values.
+    /// For any number of instances, this costs a load, a comparison and the address computation.
     private void runForSelected(ForSelected one) {
         Label end = new Label();
         frame.change(RAX);

@@ -20,26 +20,26 @@ import org.mdlagent.arch.snippet.Statement.ForEach;
 import org.mdlagent.arch.snippet.Statement.ForSelected;
 import org.mdlagent.arch.x86.bytes.Register;
 
-/// What the code of a site's snippets finds and leaves in registers, in values and below the stack pointer.
+/// Register and scratch memory conventions of a site's snippets.
 ///
-/// On entry: R11 the thread's values. Every other register is brought back, but for those that are free where hooks are
-/// called; flags are free everywhere. The stack pointer is not moved, so code that leads here says how to unwind.
-/// What lies below it, in the red zone:
+/// On entry: R11 the thread's values. Every other register is restored, except registers that are free at hook
+/// calls; flags are always free. The stack pointer does not move, so the caller's unwind rules apply. Layout of
+/// the red zone below it:
 ///
 /// | offset | |
 /// | --- | --- |
-/// | -24 to -1 | the code that leads here ([ClientAssembler]) |
-/// | -80 to -25 | registers that are saved |
-/// | -96 to -81 | the time that the kernel tells |
-/// | -104 to -97 | members of a set that are still to come |
-/// | -112 to -105 | R10, while it leads to the values of a member or an instance |
+/// | -24 to -1 | the calling code ([ClientAssembler]) |
+/// | -80 to -25 | saved registers |
+/// | -96 to -81 | the kernel's time |
+/// | -104 to -97 | remaining members of a set |
+/// | -112 to -105 | R10, while it points to the values of a member or an instance |
 /// | -128 to -113 | common subexpressions |
 ///
-/// Code that reads memory by address keeps R11 and R10 in the places of members and R10, and what it tells the kernel
-/// in those of the time and of common subexpressions. What calls a function keeps the arguments in all of these, and
-/// leaves the rest to the shim (`calls.S`).
+/// Code that reads memory by address keeps R11 and R10 in the places of members and R10, and the system call's
+/// arguments in those of the time and of common subexpressions. Code that calls a function keeps the arguments in
+/// all of these; the shim does the rest (`calls.S`).
 final class SnippetFrame {
-    /// Where expressions are computed.
+    /// The register stack of expressions.
     static final List<Register> STACK = List.of(RCX, RSI, R8, R9, RDI);
 
     private static final Set<Register> ALL = EnumSet.of(RAX, RCX, RDX, RSI, RDI, R8, R9);
@@ -61,7 +61,7 @@ final class SnippetFrame {
 
     static final int SAVED_R11 = MEMBERS;
 
-    /// Two `struct iovec`: where bytes go and where they come from.
+    /// Two `struct iovec`: destination and source.
     static final int TO = TIME;
 
     static final int FROM = -128;
@@ -70,35 +70,34 @@ final class SnippetFrame {
 
     private final SnippetPlace place;
 
-    /// Those that are brought back, in the order of their places.
+    /// Restored registers, in the order of their places.
     private final List<Register> saved;
 
-    /// Those that the code changes.
+    /// Registers that the code changes.
     private final Set<Register> used = EnumSet.noneOf(Register.class);
 
     /// Whether it reads [#CALLER_AT_HOOKS].
     private boolean readsCaller;
 
-    /// The values of its own of what code runs for, if it runs for several.
+    /// The own values of the current member or instance, if code runs for several.
     private @Nullable Own own;
 
-    /// Values from `first` on, `stride` of them. R10 leads to where the values would begin whose first has the number
-    /// `shift`.
+    /// `stride` values from `first` on. R10 points to where values would begin whose first has the number `shift`.
     private record Own(int first, int stride, int shift) {
         boolean contains(int value) {
             return value >= first && value < first + stride;
         }
     }
 
-    /// @param saved registers that are brought back, if the code that leads here needs them
+    /// @param saved registers that are restored, if the calling code needs them
     SnippetFrame(SnippetPlace place, Set<Register> saved) {
         this.place = place;
         this.saved = List.copyOf(saved);
     }
 
-    /// Which registers are to be brought back behind code that was emitted with this frame.
+    /// Registers to restore after code emitted with this frame.
     ///
-    /// @param onDemand only those that it changes
+    /// @param onDemand only registers that the code changes
     Set<Register> toSave(boolean onDemand) {
         Set<Register> needed = EnumSet.copyOf(ALL);
         if (onDemand) {
@@ -108,7 +107,7 @@ final class SnippetFrame {
         return needed;
     }
 
-    /// What the code that leads here does not need to have brought back.
+    /// Registers that the calling code does not need restored.
     private Set<Register> free() {
         if (place.body() != Body.ENTRY && place.body() != Body.EXIT) {
             return Set.of();
@@ -128,7 +127,7 @@ final class SnippetFrame {
         return saved;
     }
 
-    /// The register that lies at `depth` on the stack of those that expressions are computed in.
+    /// The register at `depth` of the expression stack.
     Register register(int depth) {
         require(depth < STACK.size(), "an expression needs more than " + STACK.size() + " registers");
         return change(STACK.get(depth));
@@ -140,7 +139,7 @@ final class SnippetFrame {
         return register;
     }
 
-    /// Offset from the stack pointer of a register that is saved.
+    /// Offset of a saved register from the stack pointer.
     int savedAt(Register register) {
         return SAVED - saved.indexOf(register) * Long.BYTES;
     }
@@ -150,13 +149,13 @@ final class SnippetFrame {
         readsCaller = true;
     }
 
-    /// What is emitted from now on runs for each member.
+    /// Code emitted from now on runs for each member.
     void begin(ForEach each) {
         own = new Own(
                 each.first(), each.stride(), each.stride() * each.written().bit());
     }
 
-    /// What is emitted from now on runs for the instance that is selected.
+    /// Code emitted from now on runs for the selected instance.
     void begin(ForSelected one) {
         own = new Own(one.first(), one.stride(), 0);
     }
@@ -165,7 +164,7 @@ final class SnippetFrame {
         own = null;
     }
 
-    /// Whether R10 leads to values.
+    /// Whether R10 points to values.
     boolean hasOwn() {
         return own != null;
     }
@@ -175,7 +174,7 @@ final class SnippetFrame {
         return set * Long.BYTES;
     }
 
-    /// What a value's [#offset] is counted from.
+    /// Base register of a value's [#offset].
     Register base(int value) {
         return own != null && own.contains(value) ? R10 : R11;
     }

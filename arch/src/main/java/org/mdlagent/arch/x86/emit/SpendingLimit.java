@@ -14,30 +14,29 @@ import org.mdlagent.arch.x86.bytes.Assembler;
 import org.mdlagent.arch.x86.bytes.Assembler.Label;
 import org.mdlagent.arch.x86.bytes.Register;
 
-/// What measuring may cost a thread, kept by machine code: a function that becomes hot is stopped before the agent
-/// comes to look at it.
+/// A thread's measuring budget, enforced by generated code: a function that becomes hot is stopped before the
+/// agent's next poll.
 ///
-/// Each tick of measuring takes up some ticks of the thread's time: 100 at a budget of 1 %. A thread pays for some of a
-/// function's calls at once, when it has made them, and saves no more than [#SAVED] (the generic cell rate algorithm,
-/// ITU-T I.371):
+/// Each tick of measuring uses up a number of ticks of the thread's time: 100 at a budget of 1 %. A thread pays
+/// for several calls of a function at once, afterwards, and its credit is capped at [#SAVED] (the generic cell
+/// rate algorithm, ITU-T I.371):
 ///
 /// ```
 ///   saved = min(now - thread.paid, SAVED)
-///   saved < price: the function's windows are over from now on
+///   saved < price: the function's windows end now
 ///   else:          thread.paid = now - (saved - price)
 /// ```
 ///
-/// So what a thread calls less often is never stopped by it. Did it pay before the first of those calls, a thread that
-/// has just begun had spent everything after some seven hundred functions, and stopped all others at their first call,
-/// for all threads and processes.
+/// So functions that a thread calls less often never stop. If a thread paid in advance, a new thread would exhaust
+/// its credit after some 700 functions, and stop all others at their first call, for all threads and processes.
 ///
-/// Threads do not wait for each other. A handler that comes in between pays, too, and the code that it has
-/// interrupted overwrites that: it has paid for some calls less.
+/// Threads do not wait for each other. A handler also pays, but the interrupted code overwrites its payment: some
+/// calls stay unpaid.
 final class SpendingLimit {
-    /// Time that a thread saves at most, in ticks: 0.1 s at 2.7 GHz, so 1 ms at a budget of 1 %.
+    /// Maximum credit in ticks: 0.1 s at 2.7 GHz, which is 1 ms of measuring at a budget of 1 %.
     private static final int SAVED = 1 << 28;
 
-    /// A window that ends so soon, in 2^31 ticks, is one of those that the agent opens and closes: it has a price.
+    /// A window that ends within 2^31 ticks is opened and closed by the agent: it has a price.
     private static final int LEASE_BITS = 31;
 
     private static final int PRICE_BITS = 8;
@@ -50,25 +49,25 @@ final class SpendingLimit {
         this.out = out;
     }
 
-    /// What calls cost.
+    /// Costs of calls.
     interface Price {
-        /// Emits what multiplies `price`, of one tick, by the ticks that calls of a function have cost. Changes
-        /// `scratch`.
+        /// Emits code that multiplies `price`, of one tick, by the ticks that calls of a function have cost.
+        /// Changes `scratch`.
         void multiply(Register price, Register function, Register scratch);
     }
 
-    /// The price of as many calls as there are between two looks at the clock, which have all been timed.
+    /// The price of the timed calls between two checks of the clock.
     void exact(Register price, Register function, Register scratch) {
         int ticks = RecordingTicks.EXACT + (shim.cpuTime() ? RecordingTicks.CPU_TIME : 0);
         out.multiplyBy(price, price, RecordingAssembler.DEADLINE_CHECK_CALLS * ticks);
     }
 
-    /// The same of calls that have been counted.
+    /// The same for counted calls.
     void open(Register price, Register function, Register scratch) {
         out.multiplyBy(price, price, RecordingAssembler.DEADLINE_CHECK_CALLS * RecordingTicks.COUNTED);
     }
 
-    /// The price of the calls from the one before that was timed by chance to this one.
+    /// The price of the calls since the previous randomly timed call.
     void byChance(Register price, Register function, Register scratch) {
         out.loadInt(scratch, function, (int) FunctionDescriptor.MEAN);
         out.multiplyBy(scratch, scratch, RecordingTicks.COUNTED);
@@ -76,7 +75,7 @@ final class SpendingLimit {
         out.multiply(price, scratch);
     }
 
-    /// Emits what pays for calls, or ends the windows of their function and goes on at `over`. Changes `price`,
+    /// Emits code that pays for calls, or else ends their function's windows and jumps to `over`. Changes `price`,
     /// `saved` and the flags.
     void pay(
             Price ofCalls,

@@ -7,11 +7,10 @@ import org.mdlagent.arch.elf.FrameRule;
 import org.mdlagent.arch.layout.CallDescriptor;
 import org.mdlagent.arch.x86.bytes.Encoding;
 
-/// Describes generated code to unwinders: `.eh_frame_hdr` with its search table and `.eh_frame` behind it
-/// (Linux Standard Base, Core, 10.6; DWARF 5, section 6.4).
+/// Unwind tables of generated code: `.eh_frame_hdr` with its search table, followed by `.eh_frame` (Linux Standard
+/// Base, Core, 10.6; DWARF 5, section 6.4).
 ///
-/// A stub's rule is the same for all, by the offset in it: so one description does for any number of stubs that stand
-/// side by side.
+/// All stubs have the same rules by offset, so one description covers any number of adjacent stubs.
 public final class UnwindTable {
     private static final int DATA_ALIGNMENT = 0x78; // -8 as SLEB128
     private static final int RETURN_ADDRESS = 16;
@@ -39,7 +38,7 @@ public final class UnwindTable {
 
     private static final int WORDS = (int) CallDescriptor.SIZE;
 
-    /// In which bytes of a stub the words of a call are on the stack: a bit for each.
+    /// Bit mask of a stub's bytes at which the words of a call are on the stack.
     private static final long STUB_WORDS =
             bits(FunctionStub.WORDS_AT, FunctionStub.PASSED_AT) | bits(FunctionStub.SIBLING_AT, FunctionStub.SIZE);
 
@@ -51,10 +50,10 @@ public final class UnwindTable {
 
     private final long at;
 
-    /// All of it, from the header on. A large program's has megabytes, so there is one array.
+    /// The whole table, from the header on. One array, because a large program's has megabytes.
     private final Bytes out;
 
-    /// How many rows the search table has so far.
+    /// Number of rows in the search table so far.
     private int rows;
 
     private int cie;
@@ -96,7 +95,7 @@ public final class UnwindTable {
         out.putInt(0);
     }
 
-    /// The canonical frame address is RSP + 8, and the words of a call more where the byte's bit says so.
+    /// The canonical frame address is RSP + 8, plus the words of a call if the byte's bit is set.
     private void functionStubs(TrampolineRange range) {
         int start = beginFrame(range);
         out.put(CFA_DEF_CFA_EXPRESSION, 22, OP_CONST_8U);
@@ -175,7 +174,7 @@ public final class UnwindTable {
         out.setInt(start, out.size() - start - Integer.BYTES);
     }
 
-    /// Bytes in the order of the machine, least significant first.
+    /// Little-endian bytes.
     private static final class Bytes {
         private byte[] bytes;
         private int size;

@@ -31,24 +31,23 @@ import org.mdlagent.arch.x86.bytes.Assembler.Label;
 import org.mdlagent.arch.x86.bytes.Condition;
 import org.mdlagent.arch.x86.bytes.Register;
 
-/// The fast paths of recording for [FunctionStub]: every register that they use is kept, at the entry and at the
-/// return, since the caller of a local function may hold values in any that the function leaves alone.
+/// The fast paths of recording for [FunctionStub]. They preserve every register at entry and return, because the
+/// caller of a local function may keep values in any register that the function does not change.
 ///
-/// The words of the call ([CallDescriptor]) lie on the program's stack, below where the call returns to. So they are
-/// the call's own, whatever thread or stack it runs on, and vanish with it. Assumptions and guarantees are those of
-/// [RecordingAssembler] and of `calls.c`.
+/// The words of the call ([CallDescriptor]) are on the program's stack, below the return address. So they belong
+/// to the call, whatever thread or stack it runs on, and vanish with it. Assumptions and guarantees are those of
+/// [RecordingAssembler] and `calls.c`.
 ///
-/// Within the entry, which the stub calls: R11 site, R10 thread, RAX function; the words lie behind the return address.
-/// Within the exit, which a jump leads to: RAX ticks, R10 thread, R11 function; the words lie on top of the stack, and
-/// in the word below is where the body has returned to, in the stub. What is saved lies below the stack pointer, in the
-/// red zone.
+/// In the entry, which the stub calls: R11 site, R10 thread, RAX function; the words follow the return address. In
+/// the exit, which is reached by a jump: RAX ticks, R10 thread, R11 function; the words are on top of the stack,
+/// and the word below is the body's return address in the stub. Registers are saved in the red zone.
 ///
 /// Long because entry and exit are one protocol on the words of a call.
 final class WholeCallAssembler {
-    /// The words of the call, at the entry: behind what the stub's call has pushed.
+    /// The words of the call at entry, after the return address into the stub.
     private static final int CALL_AT = Long.BYTES;
 
-    /// Where the call returns to.
+    /// The call's return address.
     private static final int RETURN_AT = (int) CallDescriptor.SIZE;
 
     private static final int INSIDE = (int) CallDescriptor.INSIDE;
@@ -61,28 +60,28 @@ final class WholeCallAssembler {
     private static final int FLAGS =
             1 << CallDescriptor.MEASURED_BIT % Byte.SIZE | 1 << CallDescriptor.UNTIMED_BIT % Byte.SIZE;
 
-    /// At the entry registers are saved below the one that the stub has saved.
+    /// At entry, registers are saved below the one that the stub has saved.
     private static final int ENTRY_SAVED = FunctionStub.SAVED_R11;
 
-    /// Below these: what the call stands for.
+    /// Below these: the call's weight.
     private static final int WEIGHT_AT = ENTRY_SAVED - 5 * Long.BYTES;
 
-    /// The same, before that is known: the site.
+    /// The same place before the weight is known: the site.
     private static final int SITE_AT = WEIGHT_AT;
 
-    /// Where what the stub has called has returned to, when the exit begins.
+    /// Return address into the stub at the start of the exit.
     private static final int STUB_AT = -8;
 
-    /// At the exit four registers are saved below that, and then R11.
+    /// At exit, four registers are saved below that, and then R11.
     private static final int EXIT_SAVED = STUB_AT;
 
-    /// Where R11 is saved then.
+    /// Place of the saved R11.
     private static final int EXIT_R11 = FunctionStub.SIBLING_R11;
 
     /// Below: the site that a sibling call leads to, then its stub.
     private static final int NEXT_AT = EXIT_R11 - Long.BYTES;
 
-    /// Below: what callees have taken.
+    /// Below: the time of callees.
     private static final int CHILDREN_AT = NEXT_AT - Long.BYTES;
 
     private final RecordingEntryPoints shim;
@@ -97,7 +96,7 @@ final class WholeCallAssembler {
     private final Label clientLiteral = new Label();
     private final Label untimed = new Label();
 
-    /// Whether the exit that is being emitted is of a call that ends by a sibling call.
+    /// Whether the exit being emitted is for sibling calls.
     private boolean atSibling;
 
     WholeCallAssembler(RecordingEntryPoints shim, Assembler out) {
@@ -107,12 +106,12 @@ final class WholeCallAssembler {
         limit = new SpendingLimit(shim, out);
     }
 
-    /// How to unwind from within the code emitted so far; where it says nothing, the rule of a called function holds.
+    /// Unwind rows of the code emitted so far; before the first, the rule at a function's entry applies.
     List<UnwindRow> unwind() {
         return List.copyOf(unwind);
     }
 
-    /// Emits the entry; its offset.
+    /// Emits the entry. Returns its offset.
     int entry() {
         int at = out.offset();
         Label slow = new Label();
@@ -127,7 +126,7 @@ final class WholeCallAssembler {
             sampledEntry(sibling, deep, slow);
         }
         out.bind(deep);
-        // Threads that record nothing have no room anywhere.
+        // Threads that record nothing have no room.
         requireRecording(slow);
         out.increment(R10, (int) ThreadDescriptor.OVERFLOW);
         out.load(R10, R10, (int) ThreadDescriptor.CALLS);
@@ -147,21 +146,21 @@ final class WholeCallAssembler {
         return at;
     }
 
-    /// To the stub: nobody wants the call's return.
+    /// Tells the stub that the return is not needed.
     private void passUnseen() {
         out.cmp(R11, R11);
         out.load(R11, RSP, FunctionStub.SAVED_R11);
         out.ret();
     }
 
-    /// To the stub: the call's words are there.
+    /// Tells the stub that the call's words are stored.
     private void passSeen() {
         out.test(RSP); // not zero, without a carry
         out.load(R11, RSP, FunctionStub.SAVED_R11);
         out.ret();
     }
 
-    /// Of the function in RAX, in the thread in R10.
+    /// For the function in RAX and the thread in R10.
     private void timeEveryCall(Label sibling, Label deep) {
         Label first = new Label();
         requireRoom(deep);
@@ -180,7 +179,7 @@ final class WholeCallAssembler {
         begin();
     }
 
-    /// Whether the call is timed comes first: else it needs no words, wherever it runs.
+    /// First decide whether the call is timed: otherwise it needs no words.
     private void sampledEntry(Label sibling, Label deep, Label slow) {
         Label everyCall = new Label();
         Label byChance = new Label();
@@ -193,7 +192,7 @@ final class WholeCallAssembler {
         out.bind(counted);
         out.incrementIndexed(R10, RCX);
         restore(ENTRY_SAVED, R10, RAX, RDX, RCX);
-        // A call that is not timed may have snippets at its return.
+        // An untimed call may have snippets at its return.
         out.testByte(R11, (int) (SiteDescriptor.SIZE + SiteDescriptor.FLAGS), SiteDescriptor.FLAG_SNIPPETS);
         out.jump(NOT_EQUAL, untimed);
         passUnseen();
@@ -207,7 +206,7 @@ final class WholeCallAssembler {
         timeEveryCall(sibling, deep);
     }
 
-    /// Those calls are timed whose turn it is (`tier.h`); the others go on at `counted`.
+    /// A call is timed if its countdown has run out (`tier.h`); otherwise jumps to `counted`.
     private void timeByChance(Label counted, Label sibling, Label deep, Label slow) {
         Label timed = new Label();
         out.loadInt(RCX, RAX, INDEX);
@@ -242,7 +241,7 @@ final class WholeCallAssembler {
         begin();
     }
 
-    /// Emits an entry whose words are for snippets at the return alone: nothing of the call is recorded. Its offset.
+    /// Emits an entry whose words serve only snippets at the return; the call is not recorded. Returns its offset.
     int untimedEntry() {
         int at = out.offset();
         out.bind(untimed);
@@ -261,7 +260,7 @@ final class WholeCallAssembler {
         return at;
     }
 
-    /// Emits what counts a call, keeps every register and returns to the function; its offset.
+    /// Emits code that counts a call, preserves every register and returns to the function. Returns its offset.
     int count() {
         int at = out.offset();
         unwind.add(new UnwindRow(at, UnwindRow.Rule.CALLED));
@@ -284,8 +283,8 @@ final class WholeCallAssembler {
         return at;
     }
 
-    /// Emits the same for code on stacks that may have no room for more: threads are known from their beginning, or are
-    /// not counted, and nobody looks at the clock. Its offset.
+    /// Emits the same for small stacks: threads that are not registered from birth are not counted, and the clock
+    /// is not checked. Returns its offset.
     int countAlone() {
         int at = out.offset();
         Label mute = new Label();
@@ -303,7 +302,7 @@ final class WholeCallAssembler {
         return at;
     }
 
-    /// Emits the exit; its offset.
+    /// Emits the exit. Returns its offset.
     int exit() {
         if (!shim.exact()) {
             clock.beforeExit();
@@ -311,8 +310,8 @@ final class WholeCallAssembler {
         return exit(false);
     }
 
-    /// Emits the exit of calls that end by a sibling call: the stub that this leads to begins anew. Its site is in R11;
-    /// its offset.
+    /// Emits the exit of calls that end by a sibling call: restarts the stub of the sibling, whose site is in R11.
+    /// Returns its offset.
     int siblingExit() {
         return exit(true);
     }
@@ -332,7 +331,7 @@ final class WholeCallAssembler {
         return at;
     }
 
-    /// Emits the exit of calls that [#untimedEntry] begins; its offset.
+    /// Emits the exit of calls started by [#untimedEntry]. Returns its offset.
     int untimedExit() {
         int at = out.offset();
         unwind.add(new UnwindRow(at, UnwindRow.Rule.IN_CALL));
@@ -346,7 +345,7 @@ final class WholeCallAssembler {
         unwind.add(new UnwindRow(out.offset(), UnwindRow.Rule.CALLED));
     }
 
-    /// Emits what the code refers to. It goes behind the rest.
+    /// Emits the literals, after the code.
     void literals() {
         out.literal(clientLiteral, shim.clients().functionEntry());
         out.literal(entryLiteral, shim.functionEntrySlow());
@@ -362,7 +361,7 @@ final class WholeCallAssembler {
         out.jump(EQUAL, slow);
     }
 
-    /// Goes on where the thread in R10 records anything.
+    /// Continues if the thread in R10 records anything.
     private void requireRecording(Label otherwise) {
         out.cmp(R10, (int) ThreadDescriptor.BORN, -1);
         out.jump(EQUAL, otherwise);
@@ -375,7 +374,7 @@ final class WholeCallAssembler {
         out.load(RAX, R11, (int) SiteDescriptor.FUNCTION);
     }
 
-    /// Goes on where the program does not miss the stack that the words of a call take; changes RCX.
+    /// Continues if the stack has room for the words of a call; changes RCX.
     private void requireRoom(Label deep) {
         out.mov(RCX, RSP);
         out.sub(RCX, R10, (int) ThreadDescriptor.STACK_LOW);
@@ -383,7 +382,8 @@ final class WholeCallAssembler {
         out.jump(BELOW, deep);
     }
 
-    /// Goes on with the calls of the function in RAX at R10[RCX], unless its window is over; changes RDX.
+    /// Continues with the call counter of the function in RAX at R10[RCX], unless its window has expired; changes
+    /// RDX.
     private void findCalls(Label slow, SpendingLimit.Price price) {
         Label inTime = new Label();
         out.load(R10, R10, (int) ThreadDescriptor.CALLS);
@@ -396,10 +396,10 @@ final class WholeCallAssembler {
         out.bind(inTime);
     }
 
-    /// RCX index of the function in RAX; goes on at `slow` where the agent has given no sign of life for long, or the
-    /// thread cannot afford more. Changes R10 and RDX.
+    /// RCX: index of the function in RAX. Jumps to `slow` if the agent's heartbeat is stale, or the thread has
+    /// exhausted its budget. Changes R10 and RDX.
     ///
-    /// @param ofCalls whether the price is of calls that are counted: before a thread's first one there is none
+    /// @param ofCalls whether to pay for counted calls: none before a thread's first
     private void checkDeadline(Label slow, SpendingLimit.Price price, boolean ofCalls) {
         Label over = new Label();
         Label paid = new Label();
@@ -442,7 +442,7 @@ final class WholeCallAssembler {
 
     private void exactExit(Label slow) {
         findCall(slow);
-        // Before the clock: a handler that runs behind its reading adds what this call's time does not contain.
+        // Before reading the clock: a later handler adds time that this duration does not contain.
         out.load(RDX, R10, (int) ThreadDescriptor.TAKEN);
         out.sub(RDX, RSP, BEFORE);
         out.store(RSP, CHILDREN_AT, RDX);
@@ -457,7 +457,7 @@ final class WholeCallAssembler {
         continueSlow();
     }
 
-    /// Records RAX ticks of the function in R11 in its row in the thread in R10, and leaves.
+    /// Records RAX ticks in the row of the function in R11 and the thread in R10, and leaves.
     private void recordInRow() {
         Label slowRecord = new Label();
         Label nested = new Label();
@@ -527,7 +527,7 @@ final class WholeCallAssembler {
         recordMeasured();
     }
 
-    /// Leads to the shim with RAX ticks: its own would contain what the way there takes.
+    /// Passes RAX ticks to the shim, because its own reading would include the way there.
     private void recordMeasured() {
         out.store(RSP, START, RAX);
         out.bitSet(RSP, INSIDE, CallDescriptor.MEASURED_BIT);
@@ -539,7 +539,7 @@ final class WholeCallAssembler {
         findCall(slow);
         clock.elapsedWithoutShim(RSP, 0, R10, EXIT_SAVED - 7 * Long.BYTES, RCX);
         clock.takeOffReading();
-        // Who calls is told to the shim, and what stands for several calls.
+        // Calls with callers or weights are recorded by the shim.
         out.cmp(RSP, INSIDE, 0);
         out.jump(LESS, measured);
         out.cmpInt(R11, (int) FunctionDescriptor.REMAINING, 0);
@@ -552,8 +552,8 @@ final class WholeCallAssembler {
         continueSlow();
     }
 
-    /// R10 thread, R11 function; or `slow`: no thread, or one of a process that the call's has forked, or one of whom
-    /// nothing is to be known. Changes RCX and RDX.
+    /// R10 thread, R11 function. Jumps to `slow` without a thread, or if the thread is of a forked process, or
+    /// records nothing. Changes RCX and RDX.
     private void findCall(Label slow) {
         clock.requireAgent(RDX, slow);
         findThread(slow);
@@ -573,7 +573,7 @@ final class WholeCallAssembler {
         out.jumpThrough(atSibling ? siblingLiteral : exitLiteral);
     }
 
-    /// Returns to the caller; or begins the next function's call, as if the caller had called that.
+    /// Returns to the caller, or starts the sibling's call as if the caller had made it.
     private void leave() {
         if (!atSibling) {
             restore(EXIT_SAVED, RAX, RDX, RCX, R10);
@@ -593,7 +593,7 @@ final class WholeCallAssembler {
         unwind.add(new UnwindRow(out.offset(), UnwindRow.Rule.IN_CALL));
     }
 
-    /// Replaces the word at `[R10 + displacement]` by RAX while RAX is `better` than it; changes RCX and RDX.
+    /// Replaces the word at `[R10 + displacement]` by RAX if RAX is `better`; changes RCX and RDX.
     private void replace(Condition better, int displacement) {
         Label retry = new Label();
         Label done = new Label();

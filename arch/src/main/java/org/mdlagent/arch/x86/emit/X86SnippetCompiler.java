@@ -9,7 +9,7 @@ import org.mdlagent.arch.snippet.SnippetCompiler;
 import org.mdlagent.arch.x86.bytes.Assembler;
 import org.mdlagent.arch.x86.bytes.Register;
 
-/// Makes x86-64 code of snippets.
+/// Compiles snippets to x86-64 code.
 public final class X86SnippetCompiler implements SnippetCompiler {
     @Override
     public byte[] compile(List<Snippet> chain, SnippetPlace place, long at, Set<Optimisation> optimisations) {

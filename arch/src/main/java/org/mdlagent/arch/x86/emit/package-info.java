@@ -1,4 +1,4 @@
-/// The machine code of probes: stubs, recording, snippets, and what unwinders must know of them.
+/// The machine code of probes: stubs, recording, snippets, and their unwind tables.
 @NullMarked
 package org.mdlagent.arch.x86.emit;
 

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.site.SiteInstruction;
 import org.mdlagent.arch.x86.bytes.Encoding;
 
-/// Tells what a compiler has left for a probe, from its bytes.
+/// Recognises a compiler-made site by its bytes.
 public final class EntryReader {
     /// The longest instruction (Intel SDM vol. 2, 2.3.11).
     static final int INSTRUCTION_MAX = 15;
@@ -26,7 +26,7 @@ public final class EntryReader {
 
     private EntryReader() {}
 
-    /// What is at the start of `code`; null when it is none of the known forms.
+    /// The form at the start of `code`; null if it is unknown.
     public static SiteInstruction.@Nullable Form form(byte[] code) {
         if (code.length >= ROOM && u8(code, 0) == Encoding.CALL) {
             return SiteInstruction.Form.CALL;
@@ -53,7 +53,7 @@ public final class EntryReader {
         return run(code) >= 2 || nop == 2 ? SiteInstruction.Form.NOP_SHORT : null;
     }
 
-    /// How long the site at the start of `code` is.
+    /// Length of the site at the start of `code`.
     public static int length(SiteInstruction.Form form, byte[] code) {
         return switch (form) {
             case CALL -> ROOM;
@@ -66,7 +66,7 @@ public final class EntryReader {
         };
     }
 
-    /// How many instructions of one byte in a row do nothing.
+    /// Length of a run of one-byte NOPs.
     private static int run(byte[] code) {
         int run = 0;
         while (run < code.length && u8(code, run) == NOP) {
@@ -75,7 +75,7 @@ public final class EntryReader {
         return run;
     }
 
-    /// Length of the instruction when it does nothing, else 0 (Intel SDM vol. 2B, NOP).
+    /// Length of the instruction if it is a NOP, else 0 (Intel SDM vol. 2B, NOP).
     public static int nop(byte[] code) {
         int at = 0;
         while (at < code.length && (u8(code, at) == OPERAND_SIZE_PREFIX || u8(code, at) == CODE_SEGMENT_PREFIX)) {
@@ -93,7 +93,7 @@ public final class EntryReader {
         switch (modrm >> 6) {
             case 0 -> {
                 if (sib || (modrm & 7) == 5) {
-                    return 0; // Nobody emits these.
+                    return 0; // No compiler emits these.
                 }
             }
             case 1 -> length += sib ? 2 : 1;
@@ -103,14 +103,14 @@ public final class EntryReader {
         return length <= code.length ? length : 0;
     }
 
-    /// Bytes in front of the first instruction of the function whose first four bytes these are: a landing pad for
-    /// indirect branches, or [#typeData].
+    /// Bytes before the first instruction of a function with these first four bytes: a landing pad for indirect
+    /// branches, or [#typeData].
     public static int preamble(byte[] function) {
         return i32(function, 0) == Encoding.ENDBR64 ? Integer.BYTES : typeData(function, 0);
     }
 
-    /// Bytes at the start of a function that are no instructions of its own: what clang's `-fsanitize=function` notes
-    /// of its type, behind a jump over it.
+    /// Bytes at the start of a function that are not its instructions: the type data of clang's
+    /// `-fsanitize=function`, after a jump over it.
     public static int typeData(byte[] code, int function) {
         return function + Integer.BYTES <= code.length && i32(code, function) == TYPE_SIGNATURE ? TYPE_BYTES : 0;
     }

@@ -7,13 +7,13 @@ import java.util.BitSet;
 import org.mdlagent.arch.site.FunctionUses;
 import org.mdlagent.arch.x86.bytes.Encoding;
 
-/// Finds what leads to functions in code that nobody decodes: in calls, jumps and loads of an address the displacement
-/// comes last, so four bytes that lead from their end to a function's start are taken for one, when the byte in front
-/// of them can be the one that such an instruction has there.
+/// Finds references to functions without decoding: calls, jumps and address loads end with their displacement. So
+/// four bytes that lead from their end to a function's start count as a reference, if the preceding byte fits such
+/// an instruction.
 ///
-/// Linkers place a function's parts in sections of their own, which jumps of eight bits cannot reach.
+/// 8-bit jumps are ignored: linkers place a function's parts in separate sections, out of their reach.
 final class FunctionReferences {
-    /// Of the byte in front of a displacement: the operand is relative to the end of the instruction.
+    /// In the byte before a displacement: the operand is RIP-relative.
     private static final int OPERAND_MASK = 0xC7;
 
     private static final int OPERAND_RELATIVE = 0x05;
@@ -48,7 +48,7 @@ final class FunctionReferences {
         }
     }
 
-    /// The byte in front may be the second one of an operand, too, which is an address near 0 then.
+    /// The preceding byte may also be the second byte of an operand, which is then an address near 0.
     private static boolean isRelativeOperand(byte[] code, int at) {
         boolean second = at >= 2 && (u8(code, at - 2) & OPERAND_MASK) == OPERAND_OF_TWO;
         return (u8(code, at - 1) & OPERAND_MASK) == OPERAND_RELATIVE && !second;

@@ -15,18 +15,18 @@ import org.mdlagent.arch.site.LengthDecoder;
 import org.mdlagent.arch.site.SiteInstruction;
 import org.mdlagent.arch.x86.bytes.Encoding;
 
-/// Finds calls and jumps to hooks: first by their displacement, byte by byte, then by decoding the code ranges that
-/// hold a candidate.
+/// Finds calls and jumps to hooks: first by displacement, byte by byte, then by decoding the code ranges with
+/// candidates.
 ///
-/// The function that a hook is told of, its first argument, is what the last instruction before the transfer loads
-/// into RDI, when no direct branch leads in between; a register that is copied there counts when it was loaded just
-/// before, or when the range loads just one address into it. What this finds decides which sites are switched
-/// together; what a call is recorded for is compared with the first argument at run time.
+/// The hook's first argument, the function, is the value that the last instruction before the transfer loads into
+/// RDI, if no direct branch leads in between. A register copied to RDI counts if it was loaded just before, or if
+/// the range loads only one address into it. The result decides which sites are switched together; at run time
+/// each call is checked against the actual first argument.
 public final class HookFinder {
-    /// Instructions looked at before a transfer for the one that sets the first argument.
+    /// Instructions searched before a transfer for the one that sets the first argument.
     private static final int LOOK_BACK = 24;
 
-    /// Instructions looked at before a copy for the one that loads the copied register.
+    /// Instructions searched before a copy for the one that loads the copied register.
     private static final int COPY_LOOK_BACK = 3;
 
     private static final int RDI = 7;
@@ -50,7 +50,7 @@ public final class HookFinder {
 
         Range(int start, int length) {
             this.start = start;
-            // Data is not decoded: the instructions behind it would be taken for others.
+            // Skip data: decoding it would misalign the following instructions.
             int data = Math.min(length, EntryReader.typeData(code, start));
             long unused = decoder.decode(address + start + data, length - data, lengths);
             boundaries = new byte[length];
@@ -170,7 +170,7 @@ public final class HookFinder {
         }
     }
 
-    /// Whether the jump at `jump` is that of a linkage stub, behind at most `endbr64` and `bnd`.
+    /// Whether the jump at `jump` is that of a linkage stub, preceded by at most `endbr64` and `bnd`.
     private boolean isLinkageStub(long jump) {
         for (long stub : targets.entries()) {
             if (jump >= stub && jump <= stub + 5) {
@@ -185,7 +185,7 @@ public final class HookFinder {
         return false;
     }
 
-    /// 1 when the displacement at `at` leads to the entry hook, -1 to the exit hook, else 0.
+    /// 1 if the displacement at `at` leads to the entry hook, -1 for the exit hook, else 0.
     private int direct(int at) {
         return hook(address + at + 4 + i32(code, at), targets.entries(), targets.exits());
     }
@@ -228,7 +228,7 @@ public final class HookFinder {
         boolean exit = (indirect ? indirect(operand) : direct(operand)) < 0;
         boolean jump = form == SiteInstruction.Form.JUMP || form == SiteInstruction.Form.JUMP_INDIRECT;
         if (jump && !exit) {
-            // A function does not end with its entry hook: a linkage stub, or hand-written code.
+            // No function ends with its entry hook: this is a linkage stub or hand-written code.
             unpatchable++;
             return;
         }
@@ -239,7 +239,7 @@ public final class HookFinder {
                 function(first, range)));
     }
 
-    /// The address that RDI holds at the instruction at `at`, or 0.
+    /// The address in RDI at the instruction at `at`, or 0.
     private long function(int at, Range range) {
         int setter = range.previous(at);
         for (int i = 0; i < LOOK_BACK && setter >= 0; i++, setter = range.previous(setter)) {
@@ -286,7 +286,7 @@ public final class HookFinder {
                 || op == 0xFF && u8(code, at + 1) >= 0x10 && u8(code, at + 1) != 0x35;
     }
 
-    /// Whether the instruction is one of those by which compilers load the first argument.
+    /// Whether compilers use the instruction to load the first argument.
     private boolean setsRdi(int at) {
         if (u8(code, at) == 0xBF) {
             return true;
@@ -319,7 +319,7 @@ public final class HookFinder {
         return -1;
     }
 
-    /// The constant that the instruction loads into `register`, or 0 when it does something else.
+    /// The constant that the instruction loads into `register`, or 0.
     private long constant(int register, int at, int length) {
         int low = register & 7;
         int high = register >> 3;
@@ -344,7 +344,7 @@ public final class HookFinder {
         return 0;
     }
 
-    /// Offset in `code` that the branch at `at` leads to, or -1 when it is none.
+    /// Offset in `code` of the target of the branch at `at`, or -1 if it is not a branch.
     static int branchTarget(byte[] code, int at, int length) {
         int op = u8(code, at);
         if ((op & 0xF0) == 0x70 || op == 0xEB || op >= 0xE0 && op <= 0xE3) {

@@ -12,12 +12,11 @@ import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.site.SiteInstruction;
 import org.mdlagent.arch.x86.bytes.Encoding;
 
-/// Finds out which of the functions that are inlined in another one the code of that one belongs to, by following its
-/// branches from hook to hook.
+/// Determines which inlined function each part of a function's code belongs to, by following branches from hook to
+/// hook.
 ///
-/// Code that only indirect branches lead to, or the unwinder, is taken to belong to the function that such branches
-/// are in. Where two ways meet that disagree, one came from a call that does not return: the one with fewer functions
-/// is right.
+/// Code reached only by indirect branches, or by the unwinder, is assigned to the function of those branches. If
+/// two paths meet and disagree, one came from a call that does not return: the one with fewer functions is right.
 public final class InlineScopes {
     private final byte[] code;
     private final byte[] lengths;
@@ -27,7 +26,7 @@ public final class InlineScopes {
     private final Deque<Way> ways = new ArrayDeque<>();
     private @Nullable Scope ofIndirect;
 
-    /// A function that has begun and not ended.
+    /// A function that has been entered but not left.
     private record Scope(SiteInstruction entry, @Nullable Scope outer, int depth) {
         static int depthOf(@Nullable Scope scope) {
             return scope == null ? 0 : scope.depth;
@@ -46,8 +45,8 @@ public final class InlineScopes {
         reached = new boolean[code.length];
     }
 
-    /// The entry hook of the function that the code belongs to from an offset on, up to the next one; null for that
-    /// which is inlined in none. An exit hook belongs to what goes on behind it.
+    /// By start offset, the entry hook of the function that the code belongs to; null for code that is not
+    /// inlined. An exit hook belongs to the code after it.
     public NavigableMap<Integer, @Nullable SiteInstruction> find() {
         follow(0, null, true);
         for (int at = 0; at < code.length; at++) {
@@ -68,7 +67,7 @@ public final class InlineScopes {
         return found;
     }
 
-    /// @param again whether to go where another way has led that disagrees
+    /// @param again whether to revisit code that another path has reached with a different result
     private void follow(int from, @Nullable Scope first, boolean again) {
         ways.add(new Way(from, first));
         while (!ways.isEmpty()) {
@@ -105,7 +104,7 @@ public final class InlineScopes {
         return scope;
     }
 
-    /// Where the code goes on, -1 where it does not; remembers where else it may.
+    /// The next offset, or -1; remembers other targets.
     private int next(int at, @Nullable Scope scope, @Nullable SiteInstruction hook) {
         if (hook != null) {
             boolean jump =
@@ -130,7 +129,7 @@ public final class InlineScopes {
         };
     }
 
-    /// Offset of the opcode, behind prefixes that jumps and returns may have.
+    /// Offset of the opcode, after prefixes that jumps and returns may have.
     static int opcode(byte[] code, int at, int length) {
         int op = at;
         while (op < at + length - 1 && isPrefix(u8(code, op))) {

@@ -5,12 +5,12 @@ import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.shim.Scratch;
 import org.mdlagent.arch.site.LengthDecoder;
 
-/// Where instructions begin.
+/// Instruction boundaries.
 public final class InstructionLengths {
     private InstructionLengths() {}
 
-    /// Of each byte of `code` the length of the instruction that begins there, 0 inside one, and from the first on that
-    /// is unknown or not whole.
+    /// For each byte of `code`, the length of the instruction that begins there; 0 inside an instruction, and from
+    /// the first unknown or incomplete one on.
     public static byte[] of(byte[] code, LengthDecoder decoder) {
         if (2 * code.length <= Scratch.BYTES) {
             return of(code, decoder, Scratch.address());
@@ -21,7 +21,7 @@ public final class InstructionLengths {
         }
     }
 
-    /// @param copy address of room for the code and as many lengths
+    /// @param copy address of a buffer for the code and as many lengths
     private static byte[] of(byte[] code, LengthDecoder decoder, long copy) {
         Memory.put(copy, code);
         long unused = decoder.decode(copy, code.length, copy + code.length);

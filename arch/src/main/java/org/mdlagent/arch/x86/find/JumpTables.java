@@ -4,10 +4,10 @@ import java.util.Arrays;
 import java.util.function.LongConsumer;
 import org.mdlagent.arch.site.StackUse.Constants;
 
-/// Follows the address of a table of jump targets from the instruction that loads it to the jump through it, as
-/// compilers make them of `switch`: `lea TABLE,%b; movslq (%b,%i,4),%t; add %b,%t; jmp *%t`, and tables of addresses.
+/// Tracks the address of a jump table from the instruction that loads it to the jump through it, as compilers
+/// generate for `switch`: `lea TABLE,%b; movslq (%b,%i,4),%t; add %b,%t; jmp *%t`, and tables of addresses.
 ///
-/// A table counts only if its first entry is in the function itself: one of functions to leave to has none there.
+/// A table counts only if its first entry is in the function itself, which excludes tables of function pointers.
 final class JumpTables {
     private static final int ENTRIES_MAX = 1 << 16;
 
@@ -16,14 +16,14 @@ final class JumpTables {
     private static final int LOAD_EXTENDED = 0x63;
     private static final int LOAD = 0x8B;
 
-    /// What is known of a register's value.
+    /// Known values of registers.
     private enum Value {
         NOTHING,
         /// The table's address.
         TABLE,
         /// An entry of distances from the table.
         DISTANCE,
-        /// The sum of both: where to jump.
+        /// The sum of both: the jump target.
         SUM,
         /// An entry of addresses.
         ADDRESS
@@ -38,7 +38,7 @@ final class JumpTables {
     /// One more than the number of the last comparison.
     private long compared;
 
-    /// The same of the last one that a branch has followed for greater numbers: how many entries there may be.
+    /// The same for the last comparison followed by a branch for greater numbers: the maximum number of entries.
     private long bound;
 
     /// @param start of the function's code
@@ -53,10 +53,10 @@ final class JumpTables {
         values[register] = Value.NOTHING;
     }
 
-    /// Notes what an instruction that is no jump leaves in a register.
+    /// Notes the effect of a non-jump instruction on a register.
     ///
-    /// @param next address behind it
-    /// @param endAt offset behind it
+    /// @param next address after it
+    /// @param endAt offset after it
     void follow(Operands ops, long next, int endAt) {
         int changed = ops.changed();
         Value value = Value.NOTHING;
@@ -105,7 +105,7 @@ final class JumpTables {
         bound = above ? compared : bound;
     }
 
-    /// Address of the table that a memory operand with an index is in, 0 for none.
+    /// Address of the table of an indexed memory operand, 0 for none.
     private long tableOf(Operands ops) {
         if (ops.index < 0) {
             return 0;
@@ -123,8 +123,8 @@ final class JumpTables {
         return reversed && tables[one] == tables[other] ? tables[one] : 0;
     }
 
-    /// Whether an indirect jump goes through a table of places in the function, and of parts of it elsewhere, which are
-    /// told.
+    /// Whether an indirect jump goes through a table of targets in the function; reports targets in its parts
+    /// elsewhere.
     boolean jumps(Operands ops, LongConsumer elsewhere) {
         if (ops.mod == 3) {
             Value value = values[ops.rm];

@@ -7,14 +7,14 @@ import java.util.Collections;
 import java.util.HashSet;
 import java.util.Set;
 
-/// Finds words that code reads relative to where it stands, but for calls and jumps through them. Whatever looks like a
-/// displacement to a word is taken for one, wherever instructions begin.
+/// Finds words that code reads RIP-relative, except by calls and jumps through them. Matches displacements at any
+/// byte, so there may be false positives.
 final class LoadedWords {
     private static final int GROUP_5 = 0xFF;
     private static final int CALL_THROUGH_WORD = 0x15;
     private static final int JUMP_THROUGH_WORD = 0x25;
 
-    /// Bytes of a constant behind a displacement.
+    /// Bytes of an immediate after a displacement.
     private static final int[] CONSTANTS = {0, 1, 2, 4};
 
     private LoadedWords() {}
@@ -39,7 +39,7 @@ final class LoadedWords {
         return loaded;
     }
 
-    /// Whether a displacement is that of a call or a jump.
+    /// Whether a displacement belongs to a call or a jump.
     private static boolean isThrough(byte[] code, int displacementAt) {
         if (displacementAt < 2 || u8(code, displacementAt - 2) != GROUP_5) {
             return false;

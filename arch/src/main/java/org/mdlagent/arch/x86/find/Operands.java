@@ -3,12 +3,12 @@ package org.mdlagent.arch.x86.find;
 import static org.mdlagent.arch.x86.bytes.Encoding.i32;
 import static org.mdlagent.arch.x86.bytes.Encoding.u8;
 
-/// The fields of one instruction at a time (Intel SDM vol. 2, chapter 2), for instructions of a known length: its
-/// opcode, registers and memory operand. One object reads many.
+/// The opcode, registers and memory operand of an instruction of known length (Intel SDM vol. 2, chapter 2).
+/// Reusable.
 final class Operands {
     static final int NONE = -1;
 
-    /// Opcode maps: of one byte, `0F`, `0F 38`, `0F 3A`; XOP's and others' are no matter.
+    /// Opcode maps: one byte, `0F`, `0F 38`, `0F 3A`; XOP's and others are not needed.
     static final int ONE_BYTE = 0;
 
     static final int TWO_BYTES = 1;
@@ -20,7 +20,7 @@ final class Operands {
     int map;
     int opcode;
 
-    /// Whether it is encoded with VEX, EVEX or XOP; then [#another] is one more register.
+    /// Whether it is encoded with VEX, EVEX or XOP; then [#another] is a further register.
     boolean vector;
 
     int another;
@@ -28,10 +28,10 @@ final class Operands {
     boolean operandSize;
     boolean repeated;
 
-    /// Whether `3E` stands in front: of an indirect jump, that it leads to no landing pad.
+    /// Whether it has the prefix `3E`: for an indirect jump, that its target is no landing pad.
     boolean notrack;
 
-    /// Offset in the code of the byte behind the opcode.
+    /// Offset in the code of the byte after the opcode.
     int behindOpcode;
 
     boolean hasModRm;
@@ -40,7 +40,7 @@ final class Operands {
     /// ModRM's register, or operation.
     int reg;
 
-    /// ModRM's operand where it is a register, else [#NONE].
+    /// ModRM's operand if it is a register, else [#NONE].
     int rm;
 
     /// Of the memory operand; [#NONE] for none.
@@ -49,10 +49,10 @@ final class Operands {
     int index;
     int scale;
 
-    /// The displacement; of what has it compressed, at least as much.
+    /// The displacement; an upper bound if it is compressed.
     int displacement;
 
-    /// Whether memory is addressed relative to the instruction's end.
+    /// Whether the memory operand is RIP-relative.
     boolean relative;
 
     private int vectorBytes;
@@ -75,7 +75,7 @@ final class Operands {
         } else if ((opcode == 0xC4 || opcode == 0x8F && (u8(code, op + 1) & 0x1F) >= 8) && end - op > 3) {
             vector(u8(code, op + 1), u8(code, op + 1) & 0x1F, u8(code, op + 2), op + 3);
         } else if (opcode == 0x62 && end - op > 4) {
-            // The longest vector stands for all that a displacement may be counted in.
+            // Assume the longest vector as the unit of a compressed displacement.
             vectorBytes = 16 << Math.min(2, u8(code, op + 3) >> 5 & 3);
             vector(u8(code, op + 1), u8(code, op + 1) & 7, u8(code, op + 2), op + 4);
         } else if (opcode == 0x0F) {
@@ -109,7 +109,7 @@ final class Operands {
             if (!known) {
                 break;
             }
-            // A REX that others follow has no effect.
+            // A REX followed by other prefixes has no effect.
             rex = 0;
             operandSize |= octet == 0x66;
             repeated |= octet == 0xF3;
@@ -217,8 +217,7 @@ final class Operands {
         };
     }
 
-    /// A general register that the instruction changes, [#NONE] when there is none; of several the one that ModRM's
-    /// operand is.
+    /// A general register that the instruction changes, or [#NONE]; of several, ModRM's operand.
     int changed() {
         int number = changedByNumber();
         // `ah` to `bh` have the numbers of RSP to RDI.
@@ -297,18 +296,18 @@ final class Operands {
         };
     }
 
-    /// The register whose number is in the opcode.
+    /// The register in the opcode.
     int inOpcode() {
         return opcode & 7 | (rex & 1) << 3;
     }
 
-    /// The immediate number of an operation that has one behind its operand, of one byte or of four.
+    /// The immediate of one or four bytes after the operand.
     int immediate(int end) {
         boolean small = opcode == 0x83 || opcode == 0x6A;
         return small ? code[end - 1] : i32(code, end - Integer.BYTES);
     }
 
-    /// The immediate number of an operation that has one byte of it.
+    /// The one-byte immediate.
     int immediateByte(int end) {
         return code[end - 1];
     }

@@ -6,11 +6,11 @@ import static org.mdlagent.arch.x86.bytes.Encoding.u8;
 import org.mdlagent.arch.site.FunctionShape;
 import org.mdlagent.arch.x86.bytes.Encoding;
 
-/// Looks in a function's code for branches to its entry.
+/// Searches a function's code for branches to its entry.
 final class ShapeFinder {
     private static final int ENTRY_LENGTH = 5;
 
-    /// No short branch behind it leads into the entry.
+    /// Short branches beyond this offset cannot reach the entry.
     private static final int SHORT_REACH = ENTRY_LENGTH - Byte.MIN_VALUE;
 
     private final byte[] code;
@@ -31,7 +31,7 @@ final class ShapeFinder {
         return found();
     }
 
-    /// Offset of the target of a jump or loop, -1 where there is none in front.
+    /// Offset of the target of a jump or loop, or -1 if it is before the code.
     private int branchTarget(int at, int end) {
         int op = InlineScopes.opcode(code, at, end - at);
         int opcode = u8(code, op);
@@ -42,7 +42,7 @@ final class ShapeFinder {
         return near ? end + i32(code, end - Integer.BYTES) : -1;
     }
 
-    /// The same as if an instruction began at each byte: what is not in there, is not in the code.
+    /// The same, assuming that an instruction begins at each byte: no false negatives.
     static FunctionShape suspects(byte[] code) {
         ShapeFinder finder = new ShapeFinder(code, code);
         int operand = 0;

@@ -10,7 +10,7 @@ import org.mdlagent.arch.elf.CfaRows;
 import org.mdlagent.arch.site.StackUse;
 import org.mdlagent.arch.site.StackUse.Reason;
 
-/// Proves of a piece of code that it touches nothing above its own frame, by its instructions and its unwind table.
+/// Proves, by its instructions and its unwind table, that a piece of code touches nothing above its own frame.
 ///
 /// Assumes    A1 the unwind table says where the CFA is at every instruction. It is checked: each instruction that the
 ///               next one follows must move the stack pointer as the table says, each branch must lead to a row of the
@@ -25,7 +25,7 @@ final class StackScan {
     private static final int RBP = 5;
     private static final int REGISTERS = 16;
 
-    /// Those that belong to a callee.
+    /// Callee-saved registers.
     private static final int[] CALLEES = {0, 1, 2, 6, 7, 8, 9, 10, 11};
 
     /// The processor's numbers of registers by DWARF's.
@@ -42,15 +42,15 @@ final class StackScan {
     private final JumpTables tables;
     private final List<StackUse.Exit> exits = new ArrayList<>(2);
 
-    /// CFA minus the value of each register, where that is known.
+    /// CFA minus each register's value, where known.
     private final int[] depths = new int[REGISTERS];
 
-    /// The least that RSP is below the CFA while another register says where that is.
+    /// Minimum distance of RSP below the CFA while another register defines the CFA.
     private int frame = 2 * WORD;
 
     private boolean inPrologue;
 
-    /// Whether the instruction before leads to this one; if not, the table alone says where RSP is.
+    /// Whether the previous instruction falls through; if not, RSP is known only from the table.
     private boolean flows = true;
 
     private boolean testsAl;
@@ -99,8 +99,8 @@ final class StackScan {
         return new StackUse(reason, reasonAt, exits);
     }
 
-    /// What is certain outweighs what may be. A jump to what is not known weighs least: it does no harm where there is
-    /// nothing to forward.
+    /// Certain uses rank above possible ones. A jump to unknown code ranks lowest: it is harmless without stack
+    /// arguments to forward.
     private void found(Reason newReason, int at) {
         if (reason == null || reason == Reason.INDIRECT || newReason == Reason.TAKES) {
             reason = newReason;
@@ -112,7 +112,7 @@ final class StackScan {
         exits.add(new StackUse.Exit(target, way, dwarf, offset));
     }
 
-    /// Compares what the table says with what the instruction before has done.
+    /// Compares the table with the effect of the previous instruction.
     private void enter(int row, int at) {
         dwarf = rows.register(row);
         if (dwarf < 0 || dwarf >= NUMBERS.length) {
@@ -138,7 +138,7 @@ final class StackScan {
         if (inPrologue && register != RSP && depths[RSP] != UNKNOWN) {
             frame = Math.max(frame, depths[RSP]);
         }
-        // Filling behind a jump is not executed.
+        // Padding after a jump is not executed.
         flows |= !isNop();
     }
 
@@ -156,7 +156,7 @@ final class StackScan {
         }
     }
 
-    /// Where memory is, relative to the CFA; [#UNKNOWN] where the operand has no register that the stack is known by.
+    /// Offset of a memory operand from the CFA; [#UNKNOWN] if its base is not a known stack register.
     private int place() {
         int base = ops.base;
         if (base < 0 || depth(base) == UNKNOWN) {
@@ -255,7 +255,7 @@ final class StackScan {
         }
     }
 
-    /// Whatever else changes a register.
+    /// Any other change of a register.
     private void change(int end) {
         tables.follow(ops, address + end, end);
         int changed = ops.changed();
@@ -319,7 +319,7 @@ final class StackScan {
         depths[ops.reg] = plain ? depths[ops.base] - ops.displacement : UNKNOWN;
     }
 
-    /// Operations with an immediate number: those that move what is known by it.
+    /// Arithmetic with an immediate: adjusts known values.
     private void calculate(int at, int end) {
         int operation = ops.reg & 7;
         tables.follow(ops, address + end, end);
@@ -331,7 +331,7 @@ final class StackScan {
         if (operation == 0 || operation == 5) {
             depths[ops.rm] = depth == UNKNOWN ? UNKNOWN : depth - (operation == 0 ? number : -number);
         } else if (operation != 4 || ops.rm != RSP || register == RSP) {
-            // An alignment lowers RSP, by what does not matter where another register tells the CFA.
+            // An alignment lowers RSP; the amount does not matter if another register defines the CFA.
             depths[ops.rm] = UNKNOWN;
             if (ops.rm == RSP && register == RSP) {
                 found(Reason.DIFFERS, at);
@@ -353,7 +353,7 @@ final class StackScan {
         }
         depths[RSP] = UNKNOWN;
         inPrologue = false;
-        // It may not return, so that other code is behind it.
+        // It may not return, so other code may follow.
         flows = false;
     }
 
@@ -392,7 +392,7 @@ final class StackScan {
             return;
         }
         boolean inner = tables.jumps(ops, target -> exit(target, StackUse.Way.TABLE));
-        // Where the frame is still there, it is no sibling that is jumped to.
+        // If the frame still exists, the jump is not a sibling call.
         if (!inner && (register == UNKNOWN || register == RSP && offset == WORD)) {
             found(Reason.INDIRECT, at);
         }

@@ -9,9 +9,9 @@ import org.mdlagent.arch.site.Transfer;
 import org.mdlagent.arch.site.Transfer.Kind;
 import org.mdlagent.arch.x86.bytes.Encoding;
 
-/// Finds the calls in a piece of code, and the jumps that leave it.
+/// Finds the calls in a piece of code, and the jumps out of it.
 public final class TransferFinder {
-    /// Of the second byte of `FF`: its operand is relative to the end of the instruction.
+    /// ModRM of `FF`: its operand is RIP-relative.
     private static final int CALL_RELATIVE = 0x15;
 
     private static final int JUMP_RELATIVE = 0x25;

@@ -34,7 +34,7 @@ import org.mdlagent.arch.site.Transfer;
 public final class X86CodeSearch implements CodeSearch {
     private static final int CALL_INDIRECT = 0xFF;
 
-    /// Opcode, ModRM, SIB and a displacement. A prefix in front of them is not looked at.
+    /// Opcode, ModRM, SIB and a displacement, without prefixes.
     private static final int CALL_THROUGH_MEMORY_MAX = 7;
 
     @Override
@@ -75,7 +75,7 @@ public final class X86CodeSearch implements CodeSearch {
     @Override
     public NavigableMap<Integer, @Nullable SiteInstruction> inlineScopes(
             byte[] code, Map<Integer, SiteInstruction> hooks, LengthDecoder decoder) {
-        // Hooks are being patched, maybe.
+        // The hooks may be being patched.
         byte[] still = code.clone();
         hooks.forEach((at, hook) ->
                 Arrays.fill(still, at, Math.min(at + hook.length(), still.length), (byte) EntryReader.NOP));
@@ -172,7 +172,7 @@ public final class X86CodeSearch implements CodeSearch {
         return false;
     }
 
-    /// Bytes behind a ModRM byte that says "call" (`FF /2`); -1 when it says something else.
+    /// Bytes after the ModRM byte of a call (`FF /2`); -1 if it is not a call.
     private static int operandBytes(byte[] code, int at) {
         int modrm = u8(code, at);
         int mode = modrm >> 6;

@@ -1,4 +1,4 @@
-/// Where instructions are: calls of hooks, entries, transfers, parts that are inlined.
+/// Search for instructions: calls of hooks, entries, transfers, inlined parts.
 @NullMarked
 package org.mdlagent.arch.x86.find;
 

@@ -8,8 +8,8 @@ import org.mdlagent.arch.elf.FrameRule;
 import org.mdlagent.arch.site.SiteInstruction;
 import org.mdlagent.arch.x86.bytes.Encoding;
 
-/// How a function of Go begins: it sees whether its frame has room on the goroutine's stack, and makes the frame. What
-/// enlarges the stack jumps back to the first byte, so a call is counted between the two.
+/// The prologue of a Go function: it checks the goroutine's stack for room and makes the frame. The code that
+/// enlarges the stack jumps back to the first byte, so calls are counted between the two steps.
 ///
 /// | bytes | instruction |
 /// | --- | --- |
@@ -17,21 +17,21 @@ import org.mdlagent.arch.x86.bytes.Encoding;
 /// | `76 rel8`, `0F 86 rel32` | `jbe` to what enlarges the stack |
 /// | `48 83 EC N`, `48 81 EC N`, `48 83 C4 80`, `55` | the frame is made: here is the site |
 ///
-/// What else a jump covers must not fault: Go's runtime makes a panic of a fault, and looks for the function of the
-/// instruction. So it may use registers and the frame alone.
+/// Other instructions under the jump must not fault, because Go's runtime turns a fault into a panic and looks up
+/// the instruction's function. So they may use only registers and the frame.
 final class GoEntry {
     private static final int RSP_BASE = 0x24;
     private static final int NOT_ONE = 0;
 
-    /// Bytes that an instruction of these lengths has at most.
+    /// Maximum bytes of such instructions.
     private static final int LENGTH_MAX = 8;
 
     private final byte[] code;
 
-    /// Behind the check.
+    /// Offset after the check.
     final int site;
 
-    /// Behind what the jump covers.
+    /// Offset after the covered instructions.
     final int end;
 
     final List<FrameRule> rules;
@@ -43,7 +43,7 @@ final class GoEntry {
         this.rules = rules;
     }
 
-    /// Null when the function begins in another way.
+    /// Null if the function begins in another way.
     ///
     /// @param code its first bytes
     static @Nullable GoEntry of(byte[] code) {
@@ -76,7 +76,7 @@ final class GoEntry {
                 function);
     }
 
-    /// Heads of the instructions behind the first one that a jump covers: a bit for each byte of its displacement.
+    /// Heads of covered instructions after the first: a bit for each byte of the displacement.
     int heads() {
         int heads = 0;
         for (int at = site + length(code, site); at < site + PunView.JUMP_LENGTH; at += length(code, at)) {
@@ -102,7 +102,7 @@ final class GoEntry {
         return has(code, at, 0x0F, 0x86) ? at + 6 : -1;
     }
 
-    /// What the instruction takes off the stack pointer; 0 where it is not one that does.
+    /// The amount that the instruction subtracts from the stack pointer, or 0.
     private static int frameBytes(byte[] code, int at) {
         if (has(code, at, 0x48, 0x83, 0xEC)) {
             return Math.max(0, code[at + 3]);
@@ -114,7 +114,7 @@ final class GoEntry {
         return has(code, at, 0x55) ? Long.BYTES : 0;
     }
 
-    /// Of an instruction that uses registers and the frame alone, else [#NOT_ONE].
+    /// Length of an instruction that uses only registers and the frame, else [#NOT_ONE].
     private static int length(byte[] code, int at) {
         if (at + LENGTH_MAX > code.length) {
             return NOT_ONE;

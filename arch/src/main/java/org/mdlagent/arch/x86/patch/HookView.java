@@ -5,8 +5,8 @@ import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.site.SiteInstruction;
 import org.mdlagent.arch.x86.bytes.Encoding;
 
-/// A view of the instruction at a hook site that knows how to make it toggle by one store ("Living on the Edge", PLDI
-/// 2016, section 6, "callpatch").
+/// A view of the instruction at a hook site that makes it toggle by one store ("Living on the Edge", PLDI 2016,
+/// section 6, "callpatch").
 ///
 /// With `k` the number of its bytes before the boundary of an atomic unit, a site toggles between
 ///
@@ -20,8 +20,8 @@ import org.mdlagent.arch.x86.bytes.Encoding;
 /// | | 1 | (67) `E8 r0 r1 r2` | (67) `0F 1F 44 00` |
 /// | sibling jump | any | `E9` | `C3` |
 ///
-/// The bytes behind the toggled ones are the same in both states: in the long NOPs they are an unused SIB byte and
-/// displacement, behind a short jump they are skipped, behind `ret` they are not reached. A call through the GOT is
+/// The bytes after the toggled ones are the same in both states: in the long NOPs they are an unused SIB byte and
+/// displacement, after a short jump they are skipped, after `ret` they are not reached. A call through the GOT is
 /// first made a padded call. There the split after one byte has a step of its own: with only `FF` replaced by `67`
 /// the instruction is `adc $imm32,%eax`, of the same length, which changes what the call of an external function
 /// destroys anyway (EAX and flags), and nothing else.
@@ -33,7 +33,7 @@ public final class HookView {
     private final SiteInstruction site;
     private final int length;
 
-    /// @throws IllegalArgumentException when the bytes at the site's address are not of its form
+    /// @throws IllegalArgumentException if the bytes at the site's address are not of its form
     public HookView(SiteInstruction site) {
         this.site = site;
         int first = Memory.getByte(site.address()) & 0xFF;

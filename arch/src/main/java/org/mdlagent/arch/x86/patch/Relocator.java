@@ -10,8 +10,8 @@ import org.mdlagent.arch.x86.bytes.Encoding;
 import org.mdlagent.arch.x86.bytes.Instruction;
 import org.mdlagent.arch.x86.bytes.InstructionDecoder;
 
-/// Makes code that has, where it stands, the effect which given instructions have where they stand, and then goes on
-/// behind these.
+/// Relocates instructions: generates code with the same effect at another address, which then continues after the
+/// originals.
 ///
 /// Each instruction is read once and written once:
 ///
@@ -24,16 +24,16 @@ import org.mdlagent.arch.x86.bytes.InstructionDecoder;
 /// | `call *operand` | push of the operand, which ends below the return address, and jump through it there |
 /// | any other | the same |
 ///
-/// A near jump whose target is out of its reach becomes one through the 8 bytes behind it. A branch to another of the
-/// given instructions leads to that one's copy.
+/// A near jump whose target is out of reach becomes an indirect jump through the following 8 bytes. A branch to
+/// another of the given instructions leads to its copy.
 ///
-/// A copied call pushes the address behind the original, not behind the copy: so callees that read their return
-/// address, unwinders, and whoever walks the stack see what they would have seen, and the copy may be freed while its
-/// callees run. The price: the callee's `ret` is not predicted, and a shadow stack, where one is switched on, does
-/// not know the address; an indirect call needs one word more of the stack, where the callee's frame will be.
+/// A copied call pushes the return address of the original, not of the copy. So callees that read their return
+/// address, unwinders and stack walkers see the original address, and the copy may be freed while its callees run.
+/// The price: the callee's `ret` is mispredicted, an enabled shadow stack does not know the address, and an
+/// indirect call needs one more word of stack, where the callee's frame will be.
 ///
-/// `syscall` is copied as it is: it leaves the copy's address in rcx, which the kernel's interface declares destroyed;
-/// so does `fnstenv` and its family, with the address of the last x87 instruction.
+/// `syscall` is copied unchanged: it leaves the copy's address in rcx, which the kernel's ABI declares clobbered.
+/// The same holds for `fnstenv` and similar instructions, with the address of the last x87 instruction.
 public final class Relocator {
     private static final int NEAR_JUMP = 5;
     private static final int FAR_JUMP = 14;
@@ -44,15 +44,16 @@ public final class Relocator {
         this.decoder = decoder;
     }
 
-    /// The copy, standing at `at`, of the whole instructions `code` that stand at `address`. It has the same length for
-    /// every `at` within 2 GiB of all that `code` refers to: `address` itself tells how much to allocate.
+    /// The copy for `at` of the whole instructions `code` at `address`. Its length is the same for every `at`
+    /// within 2 GiB of everything that `code` refers to: relocate to `address` itself to learn how much to
+    /// allocate.
     ///
-    /// @throws IllegalArgumentException when there is no such copy; the message says why
+    /// @throws IllegalArgumentException if there is no such copy; the message gives the reason
     public byte[] relocate(byte[] code, long address, long at) {
         return relocated(code, address, at).bytes();
     }
 
-    /// The same, with what stands for which instruction.
+    /// The same, with the mapping from instructions to their copies.
     public RelocatedCode relocated(byte[] code, long address, long at) {
         Copy copy = new Copy(code, address, at);
         boolean goesOn = true;
@@ -87,13 +88,13 @@ public final class Relocator {
             this.code = code;
             this.address = address;
             this.at = at;
-            // The longest for its original is that of a call through a register.
+            // The largest expansion is that of a call through a register.
             out = ByteBuffer.allocate(16 * code.length + FAR_JUMP).order(ByteOrder.LITTLE_ENDIAN);
             copies = new int[code.length];
             Arrays.fill(copies, -1);
         }
 
-        /// Returns whether the copy goes on behind the instruction; a call's goes on in place.
+        /// Whether the copy must continue after the instruction; a call continues in place.
         boolean append(Instruction instruction, int offset) {
             copies[offset] = out.position();
             switch (instruction.kind()) {
@@ -174,14 +175,14 @@ public final class Relocator {
             }
         }
 
-        /// A short jump across the jump to `target` that follows.
+        /// A short jump over the following jump to `target`.
         private void skip(int opcode, long target) {
             put(opcode, 0);
             int displacement = out.position() - 1;
             out.put(displacement, (byte) (isReached(target) ? NEAR_JUMP : FAR_JUMP));
         }
 
-        /// Whether a branch to `target` can do with 4 bytes, wherever it stands in its copy.
+        /// Whether a branch to `target` fits in 4 bytes anywhere in the copy.
         private boolean isReached(long target) {
             long distance = target - (at + out.position());
             return isCopied(target)

@@ -12,7 +12,7 @@ import org.mdlagent.arch.code.Redirect;
 import org.mdlagent.arch.shim.NativeApi;
 import org.mdlagent.arch.x86.bytes.NativeInstructionDecoder;
 
-/// What stands in for x86-64 instructions.
+/// Substitutes for x86-64 instructions.
 public final class X86CodeRelocation implements CodeRelocation {
     @Override
     public byte trapByte() {
@@ -30,7 +30,7 @@ public final class X86CodeRelocation implements CodeRelocation {
         if (u8(code, opcode) == 0x90 || twoBytes && u8(code, opcode + 1) == 0x1F) { // nop
             return new Redirect.Jump(next);
         }
-        // The operand-size prefix makes these something else, or the same, depending on the maker.
+        // The meaning of the operand-size prefix here differs by vendor.
         boolean plain = opcode == 0 || opcode == 1 && u8(code, 0) == ADDRESS_SIZE_PREFIX;
         if (!plain) {
             return null;

@@ -11,7 +11,7 @@ import org.mdlagent.arch.site.LengthDecoder;
 import org.mdlagent.arch.site.SiteInstruction;
 import org.mdlagent.arch.x86.bytes.NativeInstructionDecoder;
 
-/// Puns over x86-64 code.
+/// Instruction punning of x86-64 code.
 public final class X86EntryPuns implements EntryPuns {
     private final int atomicUnit;
 

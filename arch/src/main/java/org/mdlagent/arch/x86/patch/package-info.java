@@ -1,4 +1,4 @@
-/// Views of the instructions at a site: the stores that make it toggle, and copies that can stand elsewhere.
+/// Views of the instructions at a site: the stores that make it toggle, and copies for other addresses.
 @NullMarked
 package org.mdlagent.arch.x86.patch;
 
