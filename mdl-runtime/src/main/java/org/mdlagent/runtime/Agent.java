@@ -36,20 +36,20 @@ import org.mdlagent.runtime.options.SyncChoice;
 
 /// The agent in the target process: the one Java class that the shim knows.
 ///
-/// All of it runs on the thread that the shim made; application threads never come here.
+/// It runs entirely on the shim's agent thread; application threads never run Java.
 public final class Agent {
     private static final int SYNC_TMAX = 1;
     private static final int SYNC_MEMBARRIER = 2;
 
-    /// While the application opens or closes a library.
+    /// Retry interval while the application opens or closes a library.
     private static final long TRY_NANOS = 100_000;
 
     private static final int FIRST_TRIES = 100;
 
-    /// Of a smaller heap a collection gives little back.
+    /// Collecting a smaller heap returns little memory.
     private static final long HEAP_BYTES_USUAL = 16L << 20;
 
-    /// Between two looks at what has been loaded without a waiting opener, and at what metrics have counted.
+    /// Poll interval for libraries loaded without a waiting thread, and for the counts of metrics.
     private static final long LOOK_NANOS = 100_000_000;
 
     private final NativeApi api;
@@ -57,10 +57,10 @@ public final class Agent {
     private final AgentLog log;
     private final long header;
 
-    /// What the log has to tell.
+    /// Lines for the log.
     private final List<String> notes = new ArrayList<>();
 
-    /// Libraries whose openers need not wait any more.
+    /// Openings of libraries that have been handled.
     private long followed;
 
     private boolean snippetsAreFreed = true;
@@ -75,8 +75,8 @@ public final class Agent {
     /// Arms the probes and then profiles until the process ends. Called by the shim.
     ///
     /// @param table address of the shim's `struct mdl_api`
-    /// @throws Exception when there can be no profile; the shim then switches all probes off, and the application
-    ///     goes on
+    /// @throws Exception if profiling is impossible; the shim then switches all probes off, and the application
+    ///     continues
     static void start(long table) throws Exception {
         NativeApi api = new NativeApi(table);
         AgentLog log = new AgentLog(api.logPath());
@@ -101,7 +101,7 @@ public final class Agent {
     }
 
     private void run() throws IOException {
-        // Without windows there is one way to record: every call, at the probes that clients ask it for.
+        // Without the profiler there are no windows: every call is recorded, at probes that clients request.
         boolean exact = options.exact() || !options.profile();
         Memory.putInt(
                 header + HeaderDescriptor.FLAGS,
@@ -120,7 +120,7 @@ public final class Agent {
         long armed = api.tsc();
         Memory.putLong(header + HeaderDescriptor.ARMED_TSC, armed);
 
-        // Before a waiting main goes on: it may end at once, and nobody waits for the agent then.
+        // Before main is released: it may end at once, without waiting for the agent.
         double millis = (armed - Memory.getLong(header + HeaderDescriptor.START_TSC)) / tscHz() * 1e3;
         log.line(probes.functionCount() + " functions, " + probes.siteCount() + " sites armed after "
                 + Math.round(millis) + " ms, "
@@ -153,7 +153,7 @@ public final class Agent {
         collect(probes, collector, ticks, exact, control, metrics);
     }
 
-    /// What was read of files to find functions takes much of the heap, and is needed no more.
+    /// Frees what was read from ELF files to find functions: much of the heap.
     private static void giveBackMemory() {
         if (Runtime.getRuntime().totalMemory() > HEAP_BYTES_USUAL) {
             System.gc();
@@ -196,7 +196,7 @@ public final class Agent {
         return new String(path, 0, length, StandardCharsets.UTF_8);
     }
 
-    /// Before a waiting main goes on. What is wrong with one does not stop the others.
+    /// Before main is released. An error in one does not stop the others.
     private void enableMetrics(Metrics metrics, OnDemand onDemand, Probes probes) {
         if (options.mdl().isEmpty() && options.metrics().isEmpty()) {
             return;
@@ -205,7 +205,7 @@ public final class Agent {
         new MetricOptions(metrics, onDemand, log).apply(options.mdl(), options.metrics());
     }
 
-    /// Unless `main` has waited for what counts from its begin.
+    /// Skipped if `main` has waited, so its start is seen.
     private void disableFromMain(Metrics metrics) throws IOException {
         if ((Memory.getInt(header + HeaderDescriptor.FLAGS) & HeaderDescriptor.FLAG_FROM_MAIN) == 0) {
             for (MetricRequest late : metrics.disableFromMain()) {
@@ -214,10 +214,10 @@ public final class Agent {
         }
     }
 
-    /// Finds what the application has opened and closed, and arms what has come.
+    /// Handles libraries that the application has opened and closed; arms the new ones.
     ///
-    /// @param whole whether nothing of it has been called yet
-    /// @return false when it is opening or closing something at this moment
+    /// @param whole whether none of their functions has been called yet
+    /// @return false if the application is opening or closing a library now
     private boolean follow(Probes probes, Collector collector, boolean whole) throws IOException {
         boolean done = probes.follow();
         if (probes.haveOpened()) {
@@ -248,7 +248,7 @@ public final class Agent {
         return tmax ? new TmaxWait(api, choice.tmaxTicks()) : new Membarrier(api);
     }
 
-    /// That may take long, so something is done meanwhile.
+    /// Slow, so `meanwhile` runs in between.
     private void resolveLines(Probes probes, Runnable meanwhile) {
         try {
             probes.resolveLines(meanwhile);
@@ -257,7 +257,7 @@ public final class Agent {
         }
     }
 
-    /// When the collector wants to go on.
+    /// The time of the profiler's next step.
     private static final class Ticks {
         private final Collector collector;
         private long due = System.nanoTime();
@@ -304,7 +304,7 @@ public final class Agent {
         }
     }
 
-    /// Frees what snippets have left. Without membarrier nothing can be freed.
+    /// Frees code of removed snippets. Impossible without membarrier.
     private void freeSnippets(Probes probes) {
         try {
             probes.snippets().collect();
@@ -328,7 +328,7 @@ public final class Agent {
         }
     }
 
-    /// Sleeps, but for requests, and for libraries whose openers wait for their probes.
+    /// Sleeps; serves requests, and libraries whose opening threads wait for probes.
     private void followUntil(
             long nanoTime, Probes probes, Collector collector, Ticks ticks, Control control, Metrics metrics)
             throws IOException {

@@ -4,8 +4,8 @@ import java.util.Map;
 import org.mdlagent.arch.shim.NativeApi;
 import org.mdlagent.profiler.report.codec.ForeignText;
 
-/// Executes the requests that come to the control socket: one line, the name of a command and its arguments. The answer
-/// begins with the line `ok`, and what the command brings follows, or is the one line `error` and why.
+/// Executes requests from the control socket: one line with the name of a command and its arguments. The answer is
+/// the line `ok`, followed by the result, or one line with `error` and the reason.
 final class Control {
     private final Map<String, Command> commands;
 
@@ -13,16 +13,16 @@ final class Control {
         this.commands = commands;
     }
 
-    /// Executes the request that waits, if there is one.
+    /// Executes the pending request, if any.
     void serve(NativeApi api) {
         String request = api.takeRequest();
         if (request != null) {
-            api.renewClocks(); // It may take long, and so may the one before.
+            api.renewClocks(); // this request, or the previous one, may take long
             api.answerRequest(answer(request));
         }
     }
 
-    /// Never fails, whatever the request is.
+    /// Never throws, whatever the request.
     String answer(String request) {
         String line = request.strip();
         int blank = line.indexOf(' ');

@@ -12,13 +12,12 @@ import org.mdlagent.runtime.mdl.request.Value;
 import org.mdlagent.runtime.metric.MetricRequest;
 import org.mdlagent.runtime.metric.Metrics;
 
-/// `metric enable|force|disable REQUEST`, `metric define MDL` (one definition), `metric list`, `metric points|resources
-/// FIRST`. Values are not asked for
-/// here: readers find them in the session. Columns are separated by tabs.
+/// `metric enable|force|disable REQUEST`, `metric define MDL` (one definition), `metric list`, `metric
+/// points|resources FIRST`. Readers find the values in the session. Columns are separated by tabs.
 ///
 /// | answer to | lines |
 /// | --- | --- |
-/// | `enable` | metrics, points, overhead to expect in percent, refused if it is high; then a line for each obstacle |
+/// | `enable` | metrics, points, expected overhead in percent, refused if high; then a line for each obstacle |
 /// | `force` | the same, whatever the overhead |
 /// | `define` | none |
 /// | `disable` | how many |
@@ -27,12 +26,12 @@ import org.mdlagent.runtime.metric.Metrics;
 /// FIRST on, as many as fit |
 /// | `resources` | path; from number FIRST on, as many as fit |
 final class MetricCommand implements Command {
-    /// Below what the socket carries.
+    /// Below the socket's limit.
     private static final int ANSWER_CHARS = 15_000;
 
     private static final int OBSTACLES_MAX = 20;
 
-    /// What one request may take of a processor, unless it is forced.
+    /// Maximum overhead of one request in percent of a processor, unless it is forced.
     private static final double PERCENT_MAX = 10;
 
     private final Metrics metrics;
@@ -139,7 +138,7 @@ final class MetricCommand implements Command {
         if (!(point instanceof Point.Call call)) {
             return path;
         }
-        // Parts of a function may lie in front of it.
+        // Parts of a function may precede it.
         return path + (call.offset() < 0 ? "-0x" : "+0x") + Long.toHexString(Math.abs(call.offset()));
     }
 }

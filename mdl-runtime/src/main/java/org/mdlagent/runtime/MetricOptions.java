@@ -8,9 +8,9 @@ import org.mdlagent.runtime.metric.MetricRequest;
 import org.mdlagent.runtime.metric.Metrics;
 import org.mdlagent.runtime.options.AgentLog;
 
-/// Metrics that the program starts with: the options `mdl` and `metric`.
+/// Metrics enabled at program start: the options `mdl` and `metric`.
 record MetricOptions(Metrics metrics, OnDemand onDemand, AgentLog log) {
-    /// Never fails: the log tells what cannot be had.
+    /// Never fails: failures are logged.
     void apply(List<String> files, List<String> requests) {
         for (String file : files) {
             try {

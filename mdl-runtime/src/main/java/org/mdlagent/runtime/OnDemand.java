@@ -18,11 +18,11 @@ import org.mdlagent.runtime.options.AgentOptions;
 import org.mdlagent.runtime.options.FunctionGlob;
 import org.mdlagent.runtime.options.Matching;
 
-/// Makes probes of functions that nobody had named when the program started, once a request names them with their
-/// library: `/Code/libc.so.6/malloc`, `libcrypto.so.3!EVP_*`. The profiler leaves them out until it is told to record
+/// Creates probes on demand for functions that the options do not include, once a request names them with their
+/// library: `/Code/libc.so.6/malloc`, `libcrypto.so.3!EVP_*`. The profiler ignores them until it is told to record
 /// them.
 final class OnDemand {
-    /// While the application opens or closes a library.
+    /// Retry interval while the application opens or closes a library.
     private static final long TRY_NANOS = 1_000_000;
 
     private static final int TRIES = 100;
@@ -32,7 +32,7 @@ final class OnDemand {
     private final AgentOptions options;
     private final Follower follower;
 
-    /// Finds what the application has opened and closed, and arms what has come.
+    /// Handles libraries that the application has opened and closed; arms the new ones.
     interface Follower {
         void follow() throws IOException;
     }
@@ -44,9 +44,9 @@ final class OnDemand {
         this.follower = follower;
     }
 
-    /// Makes the probes that a focus is about, if it names a loaded image.
+    /// Creates the probes that a focus needs, if it names a loaded image.
     ///
-    /// @throws IllegalArgumentException when there can be none, with a message for people
+    /// @throws IllegalArgumentException if there can be none, with a message for the user
     /// @throws IllegalStateException when the program opens and closes libraries all the time
     void open(Focus focus) throws IOException {
         for (Resource choice : focus.resources()) {
@@ -63,16 +63,16 @@ final class OnDemand {
         }
     }
 
-    /// Makes the probes of functions that have none, of images that the pattern names.
+    /// Creates probes for functions without any, in images that the pattern names.
     ///
-    /// @throws IllegalArgumentException when no function that the pattern means can have one, with a message for
-    ///     people
+    /// @throws IllegalArgumentException if no function that matches the pattern can have one, with a message for
+    ///     the user
     /// @throws IllegalStateException when the program opens and closes libraries all the time
     void open(FunctionGlob wanted) throws IOException {
         open(wanted, Integer.MAX_VALUE);
     }
 
-    /// @param most functions, with those that have probes already
+    /// @param most maximum functions, including those that have probes already
     private void open(FunctionGlob wanted, int most) throws IOException {
         boolean one = !FunctionGlob.isPattern(wanted.function());
         if (probes.images().stream().noneMatch(wanted::namesImage) || !one && probes.areSelected(wanted::namesImage)) {
@@ -115,7 +115,7 @@ final class OnDemand {
         return "the library has no such function" + (hint == null ? "" : ", " + hint);
     }
 
-    /// What a request names, but for what the options leave out.
+    /// Functions named by a request, without those excluded by the options.
     private record Wanted(FunctionGlob glob, AgentOptions options) implements ProbeFilter {
         @Override
         public boolean includes(String image, String file, String name) {

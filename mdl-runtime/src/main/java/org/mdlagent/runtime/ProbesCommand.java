@@ -13,28 +13,27 @@ import org.mdlagent.profiler.Collector;
 import org.mdlagent.runtime.options.FunctionGlob;
 import org.mdlagent.runtime.options.Matching;
 
-/// `probes on FUNCTIONS`, `probes off FUNCTIONS`: what the profiler records. `probes windowed`, `probes exact`,
-/// `probes N`: which of their calls it times ([Tier]). `probes points FIRST FUNCTIONS`: their sites as they stand in
-/// memory, from number FIRST on, as many as fit; a line each, of columns that are separated by tabs:
+/// `probes on FUNCTIONS`, `probes off FUNCTIONS`: the functions that the profiler records. `probes windowed`,
+/// `probes exact`, `probes N`: which of their calls it times ([Tier]). `probes points FIRST FUNCTIONS`: their
+/// sites in memory, from number FIRST on, as many as fit; one line each, with columns separated by tabs:
 ///
 /// | column | |
 /// | --- | --- |
 /// | function, image | |
 /// | kind, form | [SiteKind] and [SiteInstruction.Form] |
 /// | on or off | |
-/// | address, bytes when off, bytes when on | of what is changed; hexadecimal, as all that follows |
-/// | offset and size of what one store exchanges | |
-/// | site, its bytes | where a gate is changed in its place; else 0 and nothing |
-/// | hop, its bytes | 0 and nothing where the jump leads to the stub or gate |
+/// | address, bytes when off, bytes when on | of the changed bytes; hexadecimal, as all following columns |
+/// | offset and size of the toggling store | |
+/// | site, its bytes | if a gate is changed instead; else 0 and empty |
+/// | hop, its bytes | 0 and empty if the jump leads to the stub or gate |
 /// | stub | |
-/// | copy, its bytes | of displaced instructions; 0 and nothing where there are none |
+/// | copy, its bytes | of displaced instructions; 0 and empty if there are none |
 ///
-/// Functions are given by a [FunctionGlob], or one by `#` and its number in the
-/// session.
+/// FUNCTIONS is a [FunctionGlob], or `#` and a function's number in the session.
 ///
-/// Sites that several functions share, and clients of the program's own, stay as they are.
+/// Sites shared by several functions, and the program's own clients, are not changed.
 final class ProbesCommand implements Command {
-    /// Below what the socket carries.
+    /// Below the socket's limit.
     private static final int ANSWER_CHARS = 15_000;
 
     private static final String ON = "on";
@@ -143,7 +142,7 @@ final class ProbesCommand implements Command {
         return text.replaceAll("\\p{Cntrl}", "?");
     }
 
-    /// Functions of libraries that nobody has named before may have no probes yet.
+    /// Functions of libraries not named before may have no probes yet.
     private void open(String wanted) {
         if (!wanted.startsWith("#")) {
             try {

@@ -1,6 +1,6 @@
-/// What runs in the target process beside the shim: the agent's start, its options, and its epochs.
+/// The agent in the target process, beside the shim: its start, options and epochs.
 ///
-/// Packages depend on those below them alone. What is in `cli`, `serve` and `store` never comes into the target
+/// Each package depends only on those below it. `cli`, `serve` and `store` are never loaded into the target
 /// process:
 ///
 /// | package | |
@@ -9,8 +9,8 @@
 /// | `runtime` | the agent |
 /// | `serve`, `store` | the server of live sessions, the profiles of runs |
 /// | `metric` | metrics in the program |
-/// | `mdl.request` | what a metric asks of a program |
-/// | `mdl` | what definitions mean |
+/// | `mdl.request` | requests of metrics to a program |
+/// | `mdl` | semantics of definitions |
 /// | `mdl.syntax` | their text |
 /// | `options` | of the agent |
 @NullMarked

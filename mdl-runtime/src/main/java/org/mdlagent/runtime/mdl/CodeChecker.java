@@ -13,7 +13,7 @@ import org.mdlagent.runtime.mdl.syntax.Spelling;
 import org.mdlagent.runtime.mdl.syntax.Statement;
 import org.mdlagent.runtime.mdl.syntax.ValueKind;
 
-/// Checks code that runs in the target: there are whole numbers of 64 bits, and strings as arguments.
+/// Checks code that runs in the target. Its values are 64-bit integers; arguments may also be strings.
 final class CodeChecker {
     /// Arguments in registers.
     private static final int ARGUMENTS = 6;
@@ -27,7 +27,7 @@ final class CodeChecker {
             "readAddress",
             "fileOf");
 
-    /// What older Paradyn called what has an operator now.
+    /// Functions of older Paradyn versions, replaced by operators.
     private static final Map<String, String> OBSOLETE = Map.of(
             "setCounter", "write 'counter = value'",
             "addCounter", "write 'counter += value'",
@@ -40,8 +40,8 @@ final class CodeChecker {
     private final WhereType points;
     private final Statement.Side side;
 
-    /// @param points where the code runs
-    /// @param side   of them
+    /// @param points the points where the code runs
+    /// @param side   before or after the points
     CodeChecker(
             Diagnostics diagnostics, StatementChecker statements, Scope scope, WhereType points, Statement.Side side) {
         this.diagnostics = diagnostics;
@@ -145,7 +145,7 @@ final class CodeChecker {
         };
     }
 
-    /// Checks what is known before the code runs.
+    /// Checks an expression that is constant at run time.
     private void constant(Expression expression, boolean argument) {
         WhereType type = statements.type(expression, scope);
         boolean fits = type.kind() == Kind.NUMBER && !type.list() || argument && type.isString();

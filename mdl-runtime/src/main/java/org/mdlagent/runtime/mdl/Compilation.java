@@ -8,13 +8,13 @@ import org.mdlagent.runtime.mdl.syntax.SyntaxTree;
 
 /// A file that has been read and checked.
 ///
-/// @param tree        without the definitions that have errors of syntax
-/// @param definitions those without any error
-/// @param diagnostics all that there is to say, in the order of the file
+/// @param tree        without definitions that have syntax errors
+/// @param definitions definitions without errors
+/// @param diagnostics all diagnostics, in the order of the file
 public record Compilation(SyntaxTree tree, Definitions definitions, List<Diagnostic> diagnostics) {
     /// Reads and checks a file.
     ///
-    /// @param known lists and constraints that it may use without defining them
+    /// @param known predefined lists and constraints
     public static Compilation of(SourceFile file, Definitions known) {
         Diagnostics diagnostics = new Diagnostics(file);
         SyntaxTree tree = SyntaxTree.parse(file, diagnostics);

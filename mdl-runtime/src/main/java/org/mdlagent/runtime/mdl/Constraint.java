@@ -4,46 +4,46 @@ import java.util.List;
 import org.mdlagent.runtime.mdl.syntax.Definition;
 import org.mdlagent.runtime.mdl.syntax.Name;
 
-/// A constraint whose names and types are right.
+/// A checked constraint.
 ///
-/// The paper writes `/Code` for a constraint of procedures, Paradyn `/Code/*`, and `/Code` for one of modules. So in
-/// `/Code` what counts is how `$constraint[n]` is used, not how long the path is.
+/// The paper writes `/Code` for a constraint of procedures; Paradyn writes `/Code/*` for procedures and `/Code`
+/// for modules. So in `/Code` the use of `$constraint[n]` decides, not the length of the path.
 ///
-/// @param depth of the resources that it serves: `/Code/module` has 1, `/Code/module/function` 2
-/// @param span  depth of what `$constraint[0]` is
+/// @param depth of the resources that it applies to: `/Code/module` has 1, `/Code/module/function` 2
+/// @param span  depth of the resource in `$constraint[0]`
 public record Constraint(Definition.Constraint definition, int depth, int span) {
     public String name() {
         return definition.name().text();
     }
 
-    /// Whether it has no code: reading only some threads or processes is enough.
+    /// Whether it has no code, because it only selects threads or processes to read.
     public boolean isDefault() {
         return definition.isDefault();
     }
 
-    /// Whether its statements take the place of the metric's base.
+    /// Whether its statements replace the metric's base.
     public boolean replaces() {
         return definition.replaces();
     }
 
-    /// Whether it tells objects apart by code, which the program makes and uses while it runs: `/SyncObject`, `/File`.
+    /// Whether its code distinguishes objects that the program creates at run time: `/SyncObject`, `/File`.
     public boolean ofObjects() {
         return Hierarchies.OF_OBJECTS.contains(definition.path().getFirst().text()) && !isDefault() && !replaces();
     }
 
-    /// Whether one value can stand for the flags of all objects.
+    /// Whether one value can represent the flags of all objects.
     public boolean isVector() {
         return ofObjects() && VectorForm.fits(definition);
     }
 
-    /// Whether numbers that stand for objects are indices themselves, and need not be hashed.
+    /// Whether objects' numbers are indices, which need no hashing.
     public boolean isDirect() {
         return definition.index() == Definition.Index.DIRECT;
     }
 
-    /// Whether a resource can be selected by it.
+    /// Whether it can select a resource.
     ///
-    /// @param resource the components of its path, as in `Code`, `module`, `function`
+    /// @param resource the components of its path, such as `Code`, `module`, `function`
     public boolean serves(List<String> resource) {
         List<Name> path = definition.path();
         int names = path.size();

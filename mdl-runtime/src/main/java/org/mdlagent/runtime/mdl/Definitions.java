@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Map;
 import org.mdlagent.runtime.mdl.syntax.Definition;
 
-/// What files define, by name, in their order.
+/// Definitions of files, by name, in their order.
 public record Definitions(
         Map<String, Definition.Items> lists,
         Map<String, Constraint> constraints,
@@ -15,7 +15,7 @@ public record Definitions(
         List<Definition.Exclude> excludes) {
     public static final Definitions NONE = new Definitions(Map.of(), Map.of(), Map.of(), List.of());
 
-    /// These and others, which take the place of these where they have the same name.
+    /// These definitions, overridden by others of the same name.
     public Definitions with(Definitions others) {
         List<Definition.Exclude> all = new ArrayList<>(excludes);
         all.addAll(others.excludes);

@@ -4,7 +4,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 
-/// A kind of program that metrics and lists may be for. Which ones a program is, its functions say.
+/// A kind of program that metrics and lists may be for, recognised by a program's functions.
 public enum Flavor {
     /// Every program here.
     UNIX("unix", List.of()),
@@ -23,12 +23,12 @@ public enum Flavor {
         return word;
     }
 
-    /// Patterns: a program of this flavor has or calls a function that one of them means. Empty: every program is.
+    /// Patterns: a program of this flavor has or calls a matching function. Empty: every program.
     public List<String> functions() {
         return functions;
     }
 
-    /// The flavor of a name, empty for one that no program here is of.
+    /// The flavor with a name; empty for a flavor that no program here can have.
     public static Optional<Flavor> of(String word) {
         return Arrays.stream(values())
                 .filter(flavor -> flavor.word.equals(word))

@@ -4,17 +4,17 @@ import java.util.List;
 import org.mdlagent.runtime.mdl.syntax.Statement;
 import org.mdlagent.runtime.mdl.syntax.ValueKind;
 
-/// A metric whose names and types are right.
+/// A checked metric.
 ///
-/// @param id          the name that requests use
+/// @param id          its name in requests
 /// @param name        shown to people
 /// @param units       shown to people
-/// @param flavors     where it is valid; empty: everywhere
-/// @param developer   whether listings leave it out unless asked
+/// @param flavors     flavors of programs it is valid for; empty: all
+/// @param developer   whether listings omit it by default
 /// @param constraints that may be applied, in the order of the file
 /// @param counters    temporaries, private to a metric and a focus
-/// @param event       what the kernel counts, "" where the value is made by code
-/// @param base        asks for the code without constraints
+/// @param event       kernel event, "" if code produces the value
+/// @param base        requests the code without constraints
 public record Metric(
         String id,
         String name,
@@ -66,7 +66,7 @@ public record Metric(
         }
     }
 
-    /// When a value is made.
+    /// When a value is produced.
     public enum Style {
         /// By events.
         EVENT_COUNTER("EventCounter"),

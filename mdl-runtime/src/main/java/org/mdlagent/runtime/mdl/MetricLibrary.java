@@ -11,9 +11,9 @@ import org.mdlagent.runtime.mdl.syntax.Diagnostics;
 import org.mdlagent.runtime.mdl.syntax.SourceFile;
 import org.mdlagent.runtime.mdl.syntax.SyntaxTree;
 
-/// The metrics that come with the agent.
+/// The built-in metrics.
 public final class MetricLibrary {
-    /// Each may use what stands in those before it.
+    /// Each file may use the definitions of earlier ones.
     private static final List<String> FILES =
             List.of("code.mdl", "io.mdl", "sync.mdl", "memory.mdl", "messages.mdl", "system.mdl");
 
@@ -28,8 +28,8 @@ public final class MetricLibrary {
         return definitions;
     }
 
-    /// The lines of a list, constraint or metric of the library in MDL, with the comment above it. No lines: there is
-    /// nothing of that name.
+    /// The MDL source of a list, constraint or metric of the library, with the comment above it; empty if the name
+    /// is unknown.
     public static List<String> source(String name) {
         for (SourceFile file : files()) {
             SyntaxTree tree = SyntaxTree.parse(file, new Diagnostics(file));

@@ -38,7 +38,7 @@ final class MetricResolver {
         this.statements = statements;
     }
 
-    /// The metric, null when a field is missing. Errors are reported.
+    /// The metric; null if a field is missing. Errors are reported.
     ///
     /// @param named    finds a constraint by its name
     /// @param resolved checks a constraint that stands in the metric
@@ -75,7 +75,7 @@ final class MetricResolver {
         return complete && found != null ? metric(id, found) : null;
     }
 
-    /// What a replacement makes has the metric's name, and its own.
+    /// A replacement's value has the metric's name and its own.
     private Scope replacing(Scope scope, Definition.Constraint constraint) {
         ValueKind kind = constraint.kind();
         return kind == null
@@ -118,7 +118,7 @@ final class MetricResolver {
         }
     }
 
-    /// A metric or list of another system loads, but there is no program that it is for.
+    /// A metric or list of another system loads, but applies to no program.
     static void checkFlavors(List<Name> flavors, Diagnostics diagnostics) {
         for (Name flavor : flavors) {
             if (Flavor.of(flavor.text()).isEmpty()) {
@@ -179,14 +179,14 @@ final class MetricResolver {
                 found.statements());
     }
 
-    /// Units such as `opsPerSecond` are those of a rate.
+    /// Units such as `opsPerSecond` denote a rate.
     private static Metric.UnitsType ofUnits(String units) {
         return units.endsWith("PerSecond") || units.endsWith("/s")
                 ? Metric.UnitsType.NORMALIZED
                 : Metric.UnitsType.UNNORMALIZED;
     }
 
-    /// What is sampled is a value of its time: it has no rate.
+    /// Sampled values are instantaneous: they have no rate.
     private Metric.UnitsType unitsType(Metric.Style style) {
         boolean sampled = style == Metric.Style.SAMPLED_FUNCTION;
         Metric.UnitsType type = choice(
@@ -207,7 +207,7 @@ final class MetricResolver {
         return value == null ? "" : value.text();
     }
 
-    /// The choice that a field names. A wrong one has been reported.
+    /// The choice that a field names. Invalid ones have been reported.
     private <T> T choice(String field, T[] choices, Function<T, String> word, T otherwise) {
         return Arrays.stream(choices)
                 .filter(choice -> word.apply(choice).equals(text(field)))

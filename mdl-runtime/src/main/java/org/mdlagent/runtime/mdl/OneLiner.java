@@ -5,18 +5,18 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/// A question in one line, which stands for a metric in MDL:
+/// A metric in one line, short for its definition in MDL:
 ///
 /// ```
 /// [NAME =] counter [of EXPRESSION] at entry|return of FUNCTION, ... [when CONDITION]
 /// [NAME =] wallTimer|processTimer of FUNCTION, ... [when CONDITION]
 /// ```
 ///
-/// A counter counts, or adds up an expression. Expressions and conditions are MDL's; a function may be a pattern, and
-/// may be one that the program calls in a library. A timer with a condition is started by calls of which it is true.
+/// A counter counts, or sums an expression. Expressions and conditions are MDL's; a function may be a pattern, and
+/// may be one that the program calls in a library. Only calls that satisfy a timer's condition start it.
 ///
-/// @param name of the metric: given, or made of its kind and first function
-/// @param mdl  what it stands for
+/// @param name of the metric: given, or derived from its kind and first function
+/// @param mdl  its definition
 public record OneLiner(String name, String mdl) {
     private static final Pattern COUNTER = Pattern.compile(
             "counter\\s+(?:of\\s+(?<amount>.+?)\\s+)?at\\s+(?<place>entry|return)\\s+of\\s+(?<functions>.+)");
@@ -24,12 +24,12 @@ public record OneLiner(String name, String mdl) {
     private static final Pattern NAME = Pattern.compile("\\s*([A-Za-z_]\\w*)\\s*=(?!=)\\s*(.*)");
     private static final Pattern WHEN = Pattern.compile("(.*?)\\s+when\\s+(.+)");
 
-    /// Commas between functions, not those between parameters of C++.
+    /// Commas between functions, not between C++ parameters.
     private static final Pattern SEPARATOR = Pattern.compile("\\s*,\\s*(?![^(<]*[)>])");
 
     /// Reads a line.
     ///
-    /// @throws IllegalArgumentException with a message for the person who wrote it
+    /// @throws IllegalArgumentException with a message for the user
     public static OneLiner of(String line) {
         String text = line.strip();
         Matcher named = NAME.matcher(text);

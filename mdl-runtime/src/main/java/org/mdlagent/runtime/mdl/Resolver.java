@@ -18,7 +18,7 @@ import org.mdlagent.runtime.mdl.syntax.SyntaxTree;
 import org.mdlagent.runtime.mdl.syntax.ValueKind;
 import org.mdlagent.runtime.options.FunctionGlob;
 
-/// Gives a file's names their meaning: lists first, then constraints, then metrics, as each may use the former.
+/// Resolves a file's names: lists first, then constraints, then metrics, because each may use the previous kinds.
 final class Resolver {
     private final SyntaxTree tree;
     private final Definitions known;
@@ -29,7 +29,7 @@ final class Resolver {
     private final Map<String, Metric> metrics = new LinkedHashMap<>();
     private final List<Definition.Exclude> excludes = new ArrayList<>();
 
-    /// Lines of names that this file defines, correctly or not.
+    /// Lines of the names that this file defines, correctly or not.
     private final Map<String, Integer> lines = new HashMap<>();
 
     Resolver(SyntaxTree tree, Definitions known, Diagnostics diagnostics) {
@@ -94,7 +94,7 @@ final class Resolver {
         }
     }
 
-    /// Lists that errors have left out go with everything.
+    /// Lists dropped because of errors match any type, to avoid follow-up errors.
     private Map<String, WhereType> listTypes() {
         Map<String, WhereType> types = new LinkedHashMap<>();
         tree.defective().forEach(name -> types.put(name, WhereType.ANY));
@@ -156,7 +156,7 @@ final class Resolver {
         }
     }
 
-    /// The constraint of a name, null when there is none: then that has been reported.
+    /// The constraint with a name, or null, which has been reported.
     private @Nullable Constraint constraint(Name name) {
         Constraint own = constraints.get(name.text());
         if (own != null) {

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 import org.mdlagent.runtime.mdl.WhereType.Kind;
 import org.mdlagent.runtime.mdl.syntax.ValueKind;
 
-/// What names mean inside a definition.
+/// The names visible in a definition.
 ///
 /// @param variables of statements
 /// @param values    counters and timers that code may use
@@ -17,7 +17,7 @@ record Scope(
         Map<String, WhereType> variables,
         Map<String, ValueKind> values,
         @Nullable Selection selection) {
-    /// What stands in every scope.
+    /// Names in every scope.
     private static final Map<String, WhereType> PREDEFINED = Map.of(
             "$procedures", WhereType.listOf(Kind.PROCEDURE),
             "$modules", WhereType.listOf(Kind.MODULE),
@@ -48,7 +48,7 @@ record Scope(
         return new Scope(variables, values, constraint);
     }
 
-    /// All names, for those who look for a similar one.
+    /// All names, for spelling hints.
     Set<String> names() {
         Set<String> names = new HashSet<>(variables.keySet());
         names.addAll(values.keySet());

@@ -3,7 +3,7 @@ package org.mdlagent.runtime.mdl;
 import org.mdlagent.runtime.mdl.syntax.Definition;
 import org.mdlagent.runtime.mdl.syntax.Diagnostics;
 
-/// What a constraint does with `$constraint[n]`, from which follows which resources it can serve.
+/// A constraint's uses of `$constraint[n]`, which determine the resources that it can select.
 final class Selection {
     private static final int MODULE = 1;
     private static final int PROCEDURE = 2;
@@ -11,10 +11,10 @@ final class Selection {
     private final Definition.Constraint constraint;
     private final Diagnostics diagnostics;
 
-    /// Depth of the deepest resource that is used, 0 as long as none is.
+    /// Depth of the deepest resource used, 0 if none is.
     private int depth;
 
-    /// Depth of `$constraint[0]`, 0 as long as none is used.
+    /// Depth of `$constraint[0]`, 0 if none is used.
     private int span;
 
     Selection(Definition.Constraint constraint, Diagnostics diagnostics) {
@@ -26,7 +26,7 @@ final class Selection {
         return constraint.path().getFirst().text().equals(Hierarchies.CODE);
     }
 
-    /// How many components can be asked for.
+    /// Number of available components.
     int components() {
         return ofCode() ? PROCEDURE : constraint.path().size();
     }

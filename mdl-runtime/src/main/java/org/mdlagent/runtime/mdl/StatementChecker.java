@@ -9,7 +9,7 @@ import org.mdlagent.runtime.mdl.syntax.Expression;
 import org.mdlagent.runtime.mdl.syntax.Spelling;
 import org.mdlagent.runtime.mdl.syntax.Statement;
 
-/// Checks names and types of statements and of the expressions that are evaluated with a request.
+/// Checks names and types of statements and of expressions evaluated at request time.
 final class StatementChecker {
     private final Diagnostics diagnostics;
 
@@ -54,7 +54,7 @@ final class StatementChecker {
         }
     }
 
-    /// Type of an expression; reports what is wrong in it.
+    /// The type of an expression; reports errors in it.
     WhereType type(Expression expression, Scope scope) {
         return switch (expression) {
             case Expression.IntegerLiteral literal -> WhereType.NUMBER;

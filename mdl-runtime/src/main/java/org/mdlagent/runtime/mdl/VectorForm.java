@@ -8,10 +8,9 @@ import org.mdlagent.runtime.mdl.syntax.Expression;
 import org.mdlagent.runtime.mdl.syntax.Operator;
 import org.mdlagent.runtime.mdl.syntax.Statement;
 
-/// Whether the flags of a constraint, of which there is one for each object, can be one value that names the object
-/// (MDL
-/// paper, section 5: vectorised by argument): all of its code is `flag = EXPRESSION == $constraint[0];` or `flag = 0;`,
-/// and the object has no other part in it.
+/// Whether a constraint's per-object flags can be one value that names the object (MDL paper, section 5:
+/// vectorised by argument): all of its code must be `flag = EXPRESSION == $constraint[0];` or `flag = 0;`, and
+/// must not use the object otherwise.
 final class VectorForm {
     private final String flag;
     private OptionalInt misfit = OptionalInt.empty();
@@ -25,7 +24,7 @@ final class VectorForm {
         return misfit(constraint).isEmpty();
     }
 
-    /// Offset in the file of what is otherwise, empty when nothing is.
+    /// Offset in the file of code of another form, or empty.
     static OptionalInt misfit(Definition.Constraint constraint) {
         VectorForm form = new VectorForm(constraint.name().text());
         form.check(constraint.statements());

@@ -5,7 +5,7 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.runtime.mdl.syntax.Definition.ItemType;
 
-/// Type of an expression that is evaluated with a request.
+/// Type of an expression evaluated at request time.
 record WhereType(Kind kind, boolean list) {
     static final WhereType ANY = new WhereType(Kind.ANY, false);
     static final WhereType NUMBER = new WhereType(Kind.NUMBER, false);
@@ -18,7 +18,7 @@ record WhereType(Kind kind, boolean list) {
     enum Kind {
         PROCEDURE("entry", "return", "calls", "name", "tid"),
         MODULE("funcs", "name"),
-        /// A module or procedure that a constraint selects: how it is used says which.
+        /// A module or procedure that a constraint selects, decided by its use.
         RESOURCE("entry", "return", "calls", "name", "tid", "funcs"),
         ENTRY,
         RETURN,
@@ -27,7 +27,7 @@ record WhereType(Kind kind, boolean list) {
         DECIMAL,
         STRING,
         TRUTH,
-        /// Of what has been reported already: goes with everything.
+        /// The type of a reported error: matches everything.
         ANY;
 
         private final List<String> attributes;
@@ -66,7 +66,7 @@ record WhereType(Kind kind, boolean list) {
                 });
     }
 
-    /// Of an attribute, null when there is none of that name.
+    /// Type of an attribute, or null.
     @Nullable
     WhereType attribute(String name) {
         if (kind == Kind.ANY) {
@@ -85,7 +85,7 @@ record WhereType(Kind kind, boolean list) {
         };
     }
 
-    /// Of the elements, null when there are none. A point is a list of one: functions may have several returns.
+    /// Type of the elements, or null. A point is a list of one, because functions may have several returns.
     @Nullable
     WhereType element() {
         return list || isPoint() ? new WhereType(kind, false) : null;
@@ -104,7 +104,7 @@ record WhereType(Kind kind, boolean list) {
         return !list && (kind == Kind.STRING || kind == Kind.ANY);
     }
 
-    /// As messages name it.
+    /// Its name in messages.
     @Override
     public String toString() {
         String name = kind.description();

@@ -1,4 +1,4 @@
-/// MDL: what a file's definitions mean, whatever program they are asked of.
+/// MDL: semantics of a file's definitions, independent of a program.
 @NullMarked
 package org.mdlagent.runtime.mdl;
 

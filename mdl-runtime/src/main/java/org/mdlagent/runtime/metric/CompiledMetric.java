@@ -18,23 +18,23 @@ import org.mdlagent.runtime.mdl.request.ArgumentVector;
 import org.mdlagent.runtime.mdl.request.SnippetRequest;
 import org.mdlagent.runtime.mdl.request.Value;
 
-/// The snippets of a metric as they would be if nothing else were measured. Nothing is attached.
+/// The snippets of a metric, compiled as the only metric. Nothing is attached.
 ///
-/// @param values    names by index, counted from the first that snippets may have
-/// @param texts     arguments of functions that are called, and where each is taken to be
-/// @param snippets  in the order in which they would be attached
-/// @param obstacles what cannot be instrumented
+/// @param values    names by index, counted from the first value available to snippets
+/// @param texts     string arguments of called functions, with assumed addresses
+/// @param snippets  in the order of attachment
+/// @param obstacles parts that cannot be instrumented
 public record CompiledMetric(
         Map<Integer, String> values, Map<String, Long> texts, List<Placed> snippets, List<Answer.Obstacle> obstacles) {
     private static final long FIRST_TEXT = 0x20000000;
 
-    /// Where the table of a vector is taken to be.
+    /// Assumed address of a vector's table.
     private static final long TABLE = 0x10000000;
 
-    /// Where that of descriptors is taken to be.
+    /// Assumed address of the table of descriptors.
     private static final long DESCRIPTORS = TABLE + Long.BYTES;
 
-    /// A snippet and where it goes.
+    /// A snippet and its point.
     public record Placed(SnippetRequest request, Snippet snippet) {}
 
     public static CompiledMetric of(Answer.Instance instance) {
@@ -59,7 +59,7 @@ public record CompiledMetric(
         return new CompiledMetric(storage.names, storage.texts, List.copyOf(snippets), List.copyOf(obstacles));
     }
 
-    /// Gives each value the next index, and each text the next place.
+    /// Assigns indices to values and places to texts in order.
     private static final class ExampleStorage implements Lowering.Storage {
         private final Map<Value, Integer> known = new LinkedHashMap<>();
         private final Map<Value, Integer> selected = new HashMap<>();
@@ -81,7 +81,7 @@ public record CompiledMetric(
             return Optional.empty();
         }
 
-        /// As if this object were the only one.
+        /// Assumes that this object is the only one.
         @Override
         public OptionalInt selected(Value flag) {
             Integer number = selected.get(flag);

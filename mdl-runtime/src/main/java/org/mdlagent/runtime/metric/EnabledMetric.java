@@ -34,8 +34,7 @@ import org.mdlagent.runtime.mdl.request.SnippetRequest;
 import org.mdlagent.runtime.mdl.request.Value;
 import org.mdlagent.runtime.mdl.syntax.ValueKind;
 
-/// A metric that is measured for a focus: its snippets, and the values that they write, or what the kernel counts for
-/// it.
+/// An enabled metric for a focus: its snippets and their values, or its kernel counter.
 final class EnabledMetric implements Lowering.StorageOfMany {
     private Answer.Instance instance;
     private final Values values;
@@ -49,21 +48,21 @@ final class EnabledMetric implements Lowering.StorageOfMany {
     private final Map<Value, Vectors.Vector> vectors = new HashMap<>();
     private final Map<Value, Integer> selected = new HashMap<>();
 
-    /// Values that no other metric has.
+    /// Values of this metric only.
     private final List<Integer> own = new ArrayList<>();
 
     private final int objects;
     private final Lowering lowering;
     private final Lowering ofFlags = new Lowering(this);
 
-    /// Index of the counter of errors, 0 when there can be none.
+    /// Index of the error counter, 0 if errors are impossible.
     private int errors;
 
-    /// What the kernel counts, null where code counts.
+    /// The kernel counter, or null if code counts.
     private @Nullable EventCounter events;
 
-    /// @param objects how many of its vector it is for, the first of which the instance selects; 1 without a vector
-    /// @param texts   gives a text's address: [org.mdlagent.fastinst.Probes#text]
+    /// @param objects number of objects of its vector, the first of which the instance selects; 1 without a vector
+    /// @param texts   address of a text: [org.mdlagent.fastinst.Probes#text]
     EnabledMetric(Answer.Instance instance, int objects, Snippets snippets, Flags flags, ToLongFunction<String> texts) {
         this.instance = instance;
         this.objects = objects;
@@ -75,10 +74,11 @@ final class EnabledMetric implements Lowering.StorageOfMany {
         base = new SnippetGroup(snippets);
     }
 
-    /// Attaches its snippets, or lets the kernel count.
+    /// Attaches its snippets, or starts the kernel counter.
     ///
-    /// @param places of metrics that are enabled together with it
-    /// @throws IllegalArgumentException when none of its own can be, or the kernel refuses, with the reasons
+    /// @param places places for metrics enabled together with it
+    /// @throws IllegalArgumentException if none of its own can be attached, or the kernel refuses, with the
+    ///     reasons
     void start(ProbedProgram program, SideBySide places) throws IOException {
         for (Answer.Flag flag : instance.flags()) {
             Flags.Shared shared = flags.retain(flag, places);
@@ -112,7 +112,7 @@ final class EnabledMetric implements Lowering.StorageOfMany {
         }
     }
 
-    /// Finds places for the values of all objects, and lets those behind the first be asked for, too.
+    /// Allocates the values of all objects, and enables the lookup of objects after the first.
     private void startMany(SideBySide places) {
         Answer.Flag flag = instance.flags().getFirst();
         Answer.Choice choice = Objects.requireNonNull(flag.choice());
@@ -140,7 +140,7 @@ final class EnabledMetric implements Lowering.StorageOfMany {
         }
     }
 
-    /// How many objects it is for.
+    /// Number of its objects.
     int objects() {
         return objects;
     }
@@ -179,9 +179,9 @@ final class EnabledMetric implements Lowering.StorageOfMany {
         return program.count(KernelEvent.of(metric.event()), scope.pid(), scope.tid());
     }
 
-    /// Attaches what is missing where the program has got more.
+    /// Attaches missing snippets after the program has grown.
     ///
-    /// @param now what the same request asks for now
+    /// @param now the current answer to the same request
     void follow(Answer.Instance now, ProbedProgram program) throws IOException {
         instance = now;
         for (int i = 0; i < now.flags().size(); i++) {
@@ -190,7 +190,7 @@ final class EnabledMetric implements Lowering.StorageOfMany {
         base.attach(now.base(), program, lowering);
     }
 
-    /// Takes back what [#start] has done, or as much of it as there is.
+    /// Reverts [#start], even if it was incomplete.
     void stop() throws IOException {
         base.detach();
         for (Flags.Shared shared : tested) {
@@ -256,12 +256,12 @@ final class EnabledMetric implements Lowering.StorageOfMany {
         return instance;
     }
 
-    /// Index of what is read, 0 when no code writes it.
+    /// Index of the value to read, 0 if no code writes it.
     private int value() {
         return indices.getOrDefault(instance.value(), 0);
     }
 
-    /// What readers know of it.
+    /// Its record for readers.
     ///
     /// @param object counted from 0
     MetricTable.Row row(int object) {
@@ -290,7 +290,7 @@ final class EnabledMetric implements Lowering.StorageOfMany {
                 events);
     }
 
-    /// Snippets that are in place, those of shared flags too, in the order of the request.
+    /// Attached snippets, including those of shared flags, in the order of the request.
     List<SnippetRequest> snippets() {
         Set<SnippetRequest> inPlace = new HashSet<>();
         groups().forEach(group -> inPlace.addAll(group.inPlace()));
@@ -303,7 +303,7 @@ final class EnabledMetric implements Lowering.StorageOfMany {
         return obstacles;
     }
 
-    /// Those, and callers that none of its snippets see.
+    /// Its obstacles, and callers that none of its snippets see.
     Set<Answer.Obstacle> obstacles(ProbedProgram program) {
         Set<Answer.Obstacle> obstacles = obstacles();
         for (SnippetRequest snippet : snippets()) {

@@ -18,8 +18,8 @@ import org.mdlagent.runtime.mdl.syntax.Definition;
 import org.mdlagent.runtime.mdl.syntax.Name;
 import org.mdlagent.runtime.options.FunctionGlob;
 
-/// A program that has all that definitions and a focus name, and little else: metrics are compiled for it where
-/// none runs.
+/// A dummy program with everything that definitions and a focus name: metrics are compiled for it without a
+/// running program.
 public final class ExampleProgram implements Program {
     private static final String MODULE = "example.c";
     private static final String START = "main";
@@ -29,7 +29,7 @@ public final class ExampleProgram implements Program {
     private static final long FIRST_ADDRESS = 0x10000000;
     private static final int VARIABLE_BYTES = 8;
 
-    /// Of the one call that each function makes.
+    /// Properties of the one call in each function.
     private static final int CALL_OFFSET = 0x10;
 
     private final Procedure exit = new Procedure(0, EXIT, EXIT, "libc.so.6", "/lib/libc.so.6");
@@ -60,7 +60,7 @@ public final class ExampleProgram implements Program {
         }
     }
 
-    /// A name that a pattern matches.
+    /// A name that matches a pattern.
     private static String matching(String pattern) {
         return pattern.replace("*", "").replace('?', 'x');
     }
@@ -78,7 +78,7 @@ public final class ExampleProgram implements Program {
         return symbol(name);
     }
 
-    /// Variables and functions that have been asked for: where they are taken to be.
+    /// Assumed addresses of requested variables and functions.
     public List<Symbol> symbols() {
         return List.copyOf(symbols.values());
     }
@@ -95,13 +95,13 @@ public final class ExampleProgram implements Program {
         return List.of();
     }
 
-    /// What it calls it has, except for `exit`.
+    /// It defines everything that it calls, except `exit`.
     @Override
     public List<Procedure> imported(FunctionGlob name) {
         return name.toString().equals(EXIT) ? List.of(exit) : List.of();
     }
 
-    /// It is of all flavors.
+    /// It has all flavors.
     @Override
     public boolean calls(FunctionGlob name) {
         return true;

@@ -20,12 +20,12 @@ import org.mdlagent.fastinst.snippet.Snippets;
 import org.mdlagent.runtime.mdl.request.Answer;
 import org.mdlagent.runtime.mdl.request.SnippetRequest;
 
-/// What metrics would take of a processor: what their snippets cost, by how often their points are reached. That the
-/// profiler has seen; functions of libraries, which it does not see, are counted for a moment.
+/// Estimates the overhead of metrics: the cost of their snippets times the call rates of their points. The
+/// profiler knows the rates; library functions, which it does not see, are counted for a short trial.
 final class ExpectedCost {
     private static final long TRIAL_NANOS = 20_000_000;
 
-    /// For how long the outcome of a trial is taken to hold: requests come in groups.
+    /// Lifetime of a trial's result, because requests come in groups.
     private static final long TRIAL_HOLDS_NANOS = 2_000_000_000;
 
     private final Snippets snippets;
@@ -34,17 +34,17 @@ final class ExpectedCost {
     /// By probe.
     private final Map<Integer, Trial> trials = new HashMap<>();
 
-    /// @param rate calls in a tick
+    /// @param rate calls per tick
     private record Trial(double rate, long endsNanos) {}
 
-    /// @param profiledTicks for how long calls have been counted so far, 0 when they are not
+    /// @param profiledTicks duration of call counting so far, 0 if calls are not counted
     ExpectedCost(Snippets snippets, LongSupplier profiledTicks) {
         this.snippets = snippets;
         this.profiledTicks = profiledTicks;
     }
 
-    /// In percent, flags included that are set and cleared already; empty when it is not known. Functions of
-    /// libraries are counted only where there is a limit: who has none need not wait for it.
+    /// Overhead in percent, including flags that are in place already; empty if unknown. Library functions are
+    /// counted only if there is a limit, because the trial takes time.
     ///
     /// @param max the limit
     OptionalDouble percent(Collection<Answer.Instance> instances, ProbedProgram program, double max)
@@ -67,8 +67,8 @@ final class ExpectedCost {
         return OptionalDouble.of(100 * taken);
     }
 
-    /// What would run at each probe, what sets a vector once for all its objects. Of several of a point, each has all
-    /// calls.
+    /// Snippets by probe; a vector's snippets count once for all objects. Each of several probes of a point is
+    /// charged all calls.
     private static Map<Integer, List<Snippet>> chains(Collection<Answer.Instance> instances, ProbedProgram program) {
         Map<Integer, List<Snippet>> chains = new LinkedHashMap<>();
         Set<SnippetRequest> ofVectors = new HashSet<>();

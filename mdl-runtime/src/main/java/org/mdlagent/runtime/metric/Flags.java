@@ -10,14 +10,14 @@ import org.mdlagent.arch.snippet.Expression.Member;
 import org.mdlagent.fastinst.snippet.Snippets;
 import org.mdlagent.runtime.mdl.request.Answer;
 
-/// Flags of constraints, each of which is set and cleared once for all metrics that test it. Those of objects may be
-/// one value for all of them ([Vectors]).
+/// Flags of constraints, shared by all metrics that test them. Flags of objects may be combined in one value
+/// ([Vectors]).
 final class Flags {
     private final Snippets snippets;
     private final Vectors vectors;
     private final Map<Answer.Flag, Shared> flags = new HashMap<>();
 
-    /// A flag that somebody tests.
+    /// A flag in use.
     static final class Shared {
         private Answer.Flag flag;
         private final int index;
@@ -43,17 +43,17 @@ final class Flags {
             return index;
         }
 
-        /// As what it is in a set too, if it is.
+        /// Its member of a set, if it has one.
         Optional<Member> member() {
             return member;
         }
 
-        /// What it is a part of, if its value stands for others, too.
+        /// Its vector, if its value also represents other flags.
         Vectors.@Nullable Vector vector() {
             return vector;
         }
 
-        /// What the value is while the flag is set, if it stands for others, too.
+        /// The value while the flag is set, if the value also represents other flags.
         OptionalInt selected() {
             Answer.Choice choice = flag.choice();
             return vector == null || choice == null
@@ -65,7 +65,7 @@ final class Flags {
             return group;
         }
 
-        /// Attaches its snippets, unless another has done so.
+        /// Attaches its snippets, unless they are attached.
         void attach(ProbedProgram program, Lowering lowering) throws IOException {
             if (vector == null ? references == 1 : Vectors.isNew(vector)) {
                 group.attach(flag.snippets(), program, lowering);
@@ -82,21 +82,21 @@ final class Flags {
         return vectors;
     }
 
-    /// Whether somebody tests the flag.
+    /// Whether any metric tests the flag.
     boolean contains(Answer.Flag flag) {
         return flags.containsKey(flag);
     }
 
-    /// As what a flag that somebody tests is in a set too, if it is.
+    /// The member of a set of a flag in use, if it has one.
     Optional<Member> member(Answer.Flag flag) {
         Shared shared = flags.get(flag);
         return shared == null ? Optional.empty() : shared.member;
     }
 
-    /// The flag, for another metric.
+    /// Acquires the flag for a metric.
     ///
-    /// @param places where it is to be if it is new
-    /// @throws IllegalArgumentException when there is no place for its object
+    /// @param places place of a new flag
+    /// @throws IllegalArgumentException if there is no place for its object
     Shared retain(Answer.Flag flag, SideBySide places) {
         Shared shared = flags.get(flag);
         if (shared == null) {
@@ -118,7 +118,7 @@ final class Flags {
         return new Shared(flag, vector.index(), Optional.empty(), vector, vector.group());
     }
 
-    /// The same flag is set and cleared at more points than before.
+    /// Extends the flag to more points.
     void follow(Shared shared, Answer.Flag now, ProbedProgram program, Lowering lowering) throws IOException {
         flags.remove(shared.flag, shared);
         shared.flag = now;
@@ -126,7 +126,7 @@ final class Flags {
         shared.group.attach(now.snippets(), program, lowering);
     }
 
-    /// A metric does not test the flag any more.
+    /// Releases the flag for a metric.
     void release(Shared shared) throws IOException {
         if (--shared.references > 0) {
             return;

@@ -9,14 +9,14 @@ import org.mdlagent.runtime.mdl.request.Program;
 import org.mdlagent.runtime.mdl.request.Resource;
 import org.mdlagent.runtime.mdl.request.ResourceGlob;
 
-/// Finds what a focus with `*` and `?` means: each resource that matches.
+/// Expands a focus with `*` and `?` to the matching resources.
 public final class FocusGlob {
     private static final Resource ALL_FILES = new Resource(List.of(Hierarchies.FILES, "*"));
 
     private FocusGlob() {}
 
-    /// The focuses that one stands for. A choice stands for itself where it is no pattern, or names something as it
-    /// stands, or matches nothing. A pattern of objects stands for none as long as none has appeared.
+    /// The expansion of a focus. A resource stays unchanged if it is no pattern, exists literally, or matches
+    /// nothing. A pattern for objects expands to none until one is discovered.
     static List<Focus> expand(Focus focus, Program program) {
         List<List<Resource>> expanded = List.of(List.of());
         boolean alone = focus.resources().size() == 1;
@@ -35,7 +35,7 @@ public final class FocusGlob {
         return expanded.stream().map(chosen -> new Focus(List.copyOf(chosen))).toList();
     }
 
-    /// Whether more may match while the program runs: objects appear as they are used.
+    /// Whether more may match later, because objects are discovered as they are used.
     public static boolean mayGrow(Focus focus) {
         return focus.resources().stream().anyMatch(FocusGlob::isOfObjects);
     }
@@ -44,7 +44,7 @@ public final class FocusGlob {
         return Hierarchies.OF_OBJECTS.contains(choice.hierarchy()) && new ResourceGlob(choice).isPattern();
     }
 
-    /// Whether objects of a kind, as `/SyncObject/Mutex`, may match.
+    /// Whether objects of a kind, such as `/SyncObject/Mutex`, may match.
     static boolean isPartOf(Focus focus, Resource kind) {
         return focus.resources().stream()
                 .map(Resource::components)
@@ -52,13 +52,13 @@ public final class FocusGlob {
                         && new ResourceGlob(new Resource(choice.subList(0, choice.size() - 1))).matches(kind));
     }
 
-    /// @param numbers whether files are meant by their numbers, which have names or will
+    /// @param numbers whether to match files by number, named or not
     private static List<Resource> expand(Resource choice, Program program, boolean numbers) {
         ResourceGlob glob = new ResourceGlob(choice);
         if (!glob.isPattern()) {
             return List.of(choice);
         }
-        // Threads and processes are looked for only where some are asked for.
+        // Threads and processes are listed only if requested.
         Stream<Resource> candidates =
                 choice.hierarchy().equals(Hierarchies.CODE) ? program.code() : program.instances().stream();
         List<Resource> found = candidates
@@ -72,7 +72,7 @@ public final class FocusGlob {
         return found.isEmpty() || found.contains(choice) ? List.of(choice) : found;
     }
 
-    /// Of a function, all copies that the compiler has made of it, or this one where only its own name matches.
+    /// For a function, all of its compiler-made copies, or only this one if only its own name matches.
     private static Stream<Resource> meant(ResourceGlob glob, Resource resource) {
         Resource copies = resource.ofCopies();
         if (glob.matches(copies)) {

@@ -8,15 +8,15 @@ import java.util.Set;
 import org.mdlagent.runtime.mdl.request.Resource;
 import org.mdlagent.runtime.mdl.request.SnippetRequest;
 
-/// Requests with a pattern that objects match which will be used: each is measured from when it appears.
+/// Requests whose pattern may match future objects: each object is measured from its discovery on.
 final class GrowingRequests {
     private final SyncObjects objects;
     private final Map<MetricRequest, Growing> requests = new LinkedHashMap<>();
 
-    /// @param kinds of objects that appear as long as it is there
+    /// @param kinds kinds of objects to discover while it exists
     private record Growing(double percentMax, Set<Resource> kinds) {}
 
-    /// What is done when objects have appeared that a request may mean.
+    /// Called when discovered objects may match a request.
     interface Step {
         void appeared(MetricRequest pattern, double percentMax) throws IOException;
     }
@@ -25,10 +25,10 @@ final class GrowingRequests {
         this.objects = objects;
     }
 
-    /// From now on objects that match appear.
+    /// Starts the discovery of matching objects.
     ///
-    /// @param discoveries where, by kind
-    /// @throws IllegalArgumentException when none can
+    /// @param discoveries discovery snippets by kind
+    /// @throws IllegalArgumentException if discovery is impossible
     void add(
             MetricRequest request,
             double percentMax,
@@ -54,7 +54,7 @@ final class GrowingRequests {
         return requests.isEmpty();
     }
 
-    /// @return whether the request was there
+    /// @return whether the request existed
     boolean remove(MetricRequest request) throws IOException {
         Growing ended = requests.remove(request);
         if (ended != null) {
@@ -63,7 +63,7 @@ final class GrowingRequests {
         return ended != null;
     }
 
-    /// Looks for what has appeared.
+    /// Handles newly discovered objects.
     void observe(Step step) throws IOException {
         if (objects.observe()) {
             for (Map.Entry<MetricRequest, Growing> one : List.copyOf(requests.entrySet())) {

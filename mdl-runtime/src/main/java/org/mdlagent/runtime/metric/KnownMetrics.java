@@ -15,11 +15,11 @@ import org.mdlagent.runtime.mdl.syntax.SourceFile;
 import org.mdlagent.runtime.mdl.syntax.Spelling;
 import org.mdlagent.runtime.options.RegularFile;
 
-/// Definitions that come with the agent, read when they are first needed, and those of files.
+/// Built-in definitions, read on demand, and those of files.
 final class KnownMetrics {
     private @Nullable Definitions definitions;
 
-    /// What requests have defined.
+    /// Definitions by requests.
     private final Set<String> defined = new HashSet<>();
 
     Definitions get() {
@@ -29,9 +29,9 @@ final class KnownMetrics {
         return definitions;
     }
 
-    /// Adds what a file defines; what has errors is left out.
+    /// Adds a file's definitions, without those with errors.
     ///
-    /// @return what there is to say about it
+    /// @return diagnostics
     List<Diagnostic> load(Path file) throws IOException {
         String text = RegularFile.text(file);
         Compilation compilation = Compilation.of(new SourceFile(file.toString(), text), get());
@@ -39,10 +39,10 @@ final class KnownMetrics {
         return compilation.diagnostics();
     }
 
-    /// Adds a definition; the same text a second time is none.
+    /// Adds a definition; repeating the same text has no effect.
     ///
-    /// @param used metrics that must stay as they are
-    /// @throws IllegalArgumentException when it has errors, or changes a metric that is used
+    /// @param used metrics that must not change
+    /// @throws IllegalArgumentException if it has errors, or changes a metric in use
     void define(String text, Set<String> used) {
         if (defined.contains(text)) {
             return;
@@ -63,9 +63,9 @@ final class KnownMetrics {
         defined.add(text);
     }
 
-    /// A metric by the name that requests use.
+    /// A metric by its name in requests.
     ///
-    /// @throws IllegalArgumentException when there is none
+    /// @throws IllegalArgumentException if there is none
     Metric metric(String id) {
         Metric metric = get().metrics().get(id);
         if (metric == null) {

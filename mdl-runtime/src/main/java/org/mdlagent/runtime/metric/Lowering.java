@@ -15,57 +15,56 @@ import org.mdlagent.runtime.mdl.request.Value;
 import org.mdlagent.runtime.mdl.syntax.Operator;
 import org.mdlagent.runtime.mdl.syntax.ValueKind;
 
-/// Turns code with resolved names into the form that machine code is made of.
+/// Lowers code with resolved names to the form for code generation.
 class Lowering {
     private final Storage storage;
 
-    /// Where in memory there is what code names.
+    /// Addresses and indices of the values that code names.
     interface Storage {
-        /// Index of a value, which each thread has.
+        /// Index of a per-thread value.
         int index(Value value);
 
-        /// As which a flag is in a set too, if it is.
+        /// A flag's member of a set, if it has one.
         Optional<Expression.Member> member(Value flag);
 
-        /// What the value of a flag is while it is set, if it stands for the flags of many.
+        /// The value of a flag while it is set, if the value represents many flags.
         default OptionalInt selected(Value flag) {
             return OptionalInt.empty();
         }
 
-        /// Which of a vector's objects a number stands for.
+        /// The lookup of a vector's object by number.
         default Expression.Position position(Value selector, Expression number) {
             throw new AssertionError("no vector " + selector);
         }
 
-        /// Address of the word that leads to the table of descriptors.
+        /// Address of the word that points to the table of descriptors.
         default long descriptors() {
             throw new AssertionError("no descriptors");
         }
 
-        /// Index of the counter of divisions by zero, memory that cannot be read, and functions that are not called.
+        /// Index of the counter of divisions by zero, unreadable memory and skipped calls.
         int errors();
 
-        /// Address of a text with a NUL behind it.
+        /// Address of a NUL-terminated text.
         long text(String text);
     }
 
-    /// The same of a metric that is for several objects of a vector, each of which has a value of its own. They
-    /// lie side by side.
+    /// The same for a metric of several objects of a vector, each with its own value; the values are adjacent.
     interface StorageOfMany extends Storage {
-        /// Index of the value that says which object is active.
+        /// Index of the value that selects the active object.
         int selector();
 
-        /// What that is, object by object.
+        /// Its values by object.
         List<Integer> numbers();
 
         /// Index of the first object's own value.
         int first();
 
-        /// From there to that of the next.
+        /// Distance to the next object's value.
         int stride();
     }
 
-    /// As one of the objects has it.
+    /// The view of one of the objects.
     private record StorageOfOne(StorageOfMany all, int object) implements Storage {
         @Override
         public int index(Value value) {
@@ -165,14 +164,14 @@ class Lowering {
                 List.of(new Statement.Discover(storage.index(table), lower(number)));
             case SnippetExpression.Call call -> List.of(new Statement.Run(call(call)));
             default -> {
-                // What has no effect of its own may have been written for that of a part.
+                // An expression without its own effect may contain parts with effects.
                 lower(effect);
                 yield List.of();
             }
         };
     }
 
-    /// Keeps the set of a flag, if it is in one, as the flag says.
+    /// Updates the set of a flag, if it is in one.
     private List<Statement> marking(Value changed, Statement change) {
         Optional<Expression.Member> member = storage.member(changed);
         return member.isPresent()
@@ -253,8 +252,8 @@ class Lowering {
         };
     }
 
-    /// The same for a metric of several objects of a vector. What runs behind its guard is written down once, and
-    /// runs for the object that is active.
+    /// The same for a metric of several objects of a vector. Its guarded code is emitted once and runs for the
+    /// active object.
     static final class OfMany extends Lowering {
         private final StorageOfMany storage;
 
@@ -272,8 +271,8 @@ class Lowering {
             if (!request.guards().isEmpty()) {
                 statements.addAll(ofActive(request));
             } else if (stops) {
-                // While an object is active, timers of others run only where a handler has interrupted them: they are
-                // stopped behind the handler, which has left none active.
+                // While an object is active, other objects' timers run only if a handler has interrupted them.
+                // They are stopped after the handler, which leaves no object active.
                 Expression active = new Expression.Value(storage.selector());
                 statements.add(new Statement.If(
                         new Expression.Compare(Expression.Relation.EQUAL, active, new Expression.Constant(0)),
@@ -293,7 +292,7 @@ class Lowering {
             return statements;
         }
 
-        /// For each run of numbers that follow each other.
+        /// For each run of consecutive numbers.
         private List<Statement> ofActive(SnippetRequest request) throws UnsupportedException {
             List<Integer> numbers = storage.numbers();
             List<Statement> statements = new ArrayList<>();

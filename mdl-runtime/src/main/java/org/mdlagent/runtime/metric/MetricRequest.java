@@ -5,13 +5,13 @@ import java.util.stream.Collectors;
 import org.mdlagent.runtime.mdl.request.Focus;
 import org.mdlagent.runtime.mdl.request.Resource;
 
-/// What somebody wants to know: `METRIC[@FOCUS...]`, as in `io_wait@/Code/aof.c@/Thread/4711`.
+/// A request: `METRIC[@FOCUS...]`, such as `io_wait@/Code/aof.c@/Thread/4711`.
 public record MetricRequest(String metric, Focus focus) {
-    /// Reads a request.
+    /// Parses a request.
     ///
-    /// @throws IllegalArgumentException with a message for the person who wrote it
+    /// @throws IllegalArgumentException with a message for the user
     public static MetricRequest of(String text) {
-        // A function's name may have an @ in it, but a path begins with a slash.
+        // A function's name may contain @, but a path begins with a slash.
         List<String> parts = List.of(text.strip().split("@(?=/)"));
         String metric = parts.getFirst();
         if (metric.isEmpty() || metric.indexOf('@') >= 0) {
@@ -21,7 +21,7 @@ public record MetricRequest(String metric, Focus focus) {
         return new MetricRequest(metric, Focus.of(parts.subList(1, parts.size())));
     }
 
-    /// As [#of] reads it.
+    /// In the form that [#of] parses.
     @Override
     public String toString() {
         return metric

@@ -31,18 +31,18 @@ import org.mdlagent.runtime.mdl.request.SnippetRequest;
 import org.mdlagent.runtime.mdl.syntax.Diagnostic;
 import org.mdlagent.runtime.options.FunctionGlob;
 
-/// The metrics of this process (MDL paper, section 4: the instrumentation manager): enables them while the
-/// program runs, and shows them to readers of the session. Used by one thread, the agent's.
+/// The metrics of this process (MDL paper, section 4: the instrumentation manager): enables them while the program
+/// runs, and publishes them to readers of the session. Used by the agent's thread only.
 ///
-/// Long because all that enables, follows and disables metrics shares the table of those enabled.
+/// Long because enabling, updating and disabling metrics share the table of enabled ones.
 public final class Metrics {
-    /// Metrics that one request with a pattern may enable.
+    /// Maximum metrics enabled by one request with a pattern.
     public static final int EXPANDED_MAX = 1000;
 
-    /// Objects that one request with a pattern may measure if each costs a comparison where any of them is used.
+    /// Maximum objects of one request with a pattern if each costs a comparison at every use of any object.
     private static final int OBJECTS_MAX = 64;
 
-    /// How much longer than a look at what the program has got is the pause behind it.
+    /// Ratio of the pause after a check for new code to the duration of the check.
     private static final int FOLLOW_PAUSE = 50;
 
     private final Probes probes;
@@ -57,39 +57,39 @@ public final class Metrics {
     private @Nullable View view;
     private int requests;
 
-    /// What the enabled metrics are measured in, and when to look again whether there is more.
+    /// The program that enabled metrics are measured in, and the time of the next check for new code.
     private Probes.@Nullable Version followed;
     private long nextFollow = System.nanoTime();
 
     /// @param id     `$globalId`
     /// @param records in the session's table
-    /// @param kinds  of objects that appear as long as it is enabled
+    /// @param kinds  of objects discovered while it is enabled
     private record Enabled(EnabledMetric metric, int id, List<Long> records, Set<Resource> kinds) {}
 
-    /// A metric that can be started.
+    /// A metric ready to start.
     private record Candidate(Answer.Instance instance, int id) {}
 
-    /// What requests are evaluated against.
+    /// The program that requests are evaluated against.
     private record View(Probes.Version version, ProbedProgram program, Evaluator evaluator) {}
 
-    /// What has been enabled.
+    /// The result of enabling.
     ///
-    /// @param metrics   how many, more than one for a focus with a pattern
-    /// @param points    where snippets of theirs are
-    /// @param percent   of a processor that this is expected to take; empty where no profiler knows the calls
-    /// @param obstacles what could not be instrumented
+    /// @param metrics   number of metrics, several for a focus with a pattern
+    /// @param points    number of their points
+    /// @param percent   expected overhead in percent of a processor; empty if no profiler knows the calls
+    /// @param obstacles parts that could not be instrumented
     public record Outcome(int metrics, int points, OptionalDouble percent, Set<Answer.Obstacle> obstacles) {}
 
-    /// A number of percent as people read it.
+    /// A percentage as text.
     public static String significant(double percent) {
         return new BigDecimal(percent).round(new MathContext(2)).toPlainString();
     }
 
-    /// A snippet that is in place.
+    /// An attached snippet.
     public record PlacedSnippet(MetricRequest request, SnippetRequest snippet) {}
 
-    /// @param executable    path of the program's own image
-    /// @param profiledTicks for how long calls have been counted so far, 0 when they are not
+    /// @param executable path of the program's own image
+    /// @param profiledTicks duration of call counting so far, 0 if calls are not counted
     public Metrics(Probes probes, ProbeClient client, String executable, LongSupplier profiledTicks) {
         this.probes = probes;
         this.client = client;
@@ -100,34 +100,35 @@ public final class Metrics {
         growing = new GrowingRequests(objects);
     }
 
-    /// Adds what a file defines to what the agent knows; what has errors is left out.
+    /// Adds a file's definitions to the known ones, without those with errors.
     ///
-    /// @return what there is to say about it
+    /// @return diagnostics
     public List<Diagnostic> load(Path file) throws IOException {
         view = null;
         return definitions.load(file);
     }
 
-    /// Adds a definition to what the agent knows.
+    /// Adds a definition to the known ones.
     ///
-    /// @throws IllegalArgumentException when it has errors, or changes a metric that is enabled, with a message for
-    ///     people
+    /// @throws IllegalArgumentException if it has errors, or changes an enabled metric, with a message for the
+    ///     user
     public void define(String text) {
         view = null;
         definitions.define(
                 text, enabled.keySet().stream().map(MetricRequest::metric).collect(Collectors.toSet()));
     }
 
-    /// Those that can be enabled, by the name that requests use.
+    /// The available metrics, by their name in requests.
     public Definitions definitions() {
         return definitions.get();
     }
 
-    /// Starts to measure a metric.
+    /// Enables a metric.
     ///
-    /// @param percentMax what it may be expected to take of a processor
-    /// @throws IllegalArgumentException when it cannot be measured or would take more, with a message for people
-    /// @throws IllegalStateException when there is no room, or the agent's probes are switched off for good
+    /// @param percentMax maximum expected overhead in percent of a processor
+    /// @throws IllegalArgumentException if it cannot be measured or would exceed the maximum, with a message for
+    ///     the user
+    /// @throws IllegalStateException if there is no room, or the agent's probes are off permanently
     /// @throws IOException when code memory is refused
     public Outcome enable(MetricRequest request, double percentMax) throws IOException {
         boolean grows = FocusGlob.mayGrow(request.focus()) && !growing.contains(request);
@@ -152,7 +153,7 @@ public final class Metrics {
         }
     }
 
-    /// @param focuses what the request stands for
+    /// @param focuses the expansion of the request
     private Outcome enable(MetricRequest request, List<Focus> focuses, double percentMax) throws IOException {
         Metric metric = definitions.metric(request.metric());
         View now = view();
@@ -204,8 +205,8 @@ public final class Metrics {
         return new Outcome(started.size(), points, percent, obstacles);
     }
 
-    /// Calls that are under way, where a metric needs their beginning and their end. No snippet has seen the beginning,
-    /// and their return leads past the probes.
+    /// Calls already under way, if a metric needs their entry and return: no snippet has seen the entry, and the
+    /// return bypasses the probes.
     private static List<Answer.Obstacle> enteredBefore(List<EnabledMetric> started, ProbedProgram program) {
         Set<Procedure> wanted = started.stream()
                 .flatMap(one -> one.snippets().stream())
@@ -225,7 +226,7 @@ public final class Metrics {
                         .toList();
     }
 
-    /// What cannot be measured of one object does not stop the others.
+    /// A failure for one object does not stop the others.
     private void enableAppeared(MetricRequest pattern, double percentMax) throws IOException {
         boolean cheap = definitions.metric(pattern.metric()).constraints().stream()
                 .filter(Constraint::ofObjects)
@@ -239,7 +240,7 @@ public final class Metrics {
             try {
                 Outcome unused = enable(pattern, appeared, percentMax);
             } catch (IllegalArgumentException e) {
-                // As if they had not appeared.
+                // Treated as undiscovered.
             }
         }
     }
@@ -251,7 +252,7 @@ public final class Metrics {
                 .toList();
     }
 
-    /// The program as it is now: looked at anew when it has changed.
+    /// The current program; refreshed if it has changed.
     private View view() {
         Probes.Version version = probes.version();
         if (view == null || !view.version.equals(version)) {
@@ -265,7 +266,7 @@ public final class Metrics {
         void run() throws IOException;
     }
 
-    /// Of several metrics, what is wrong with one does not stop the others.
+    /// A failure of one of several metrics does not stop the others.
     private static void attempt(MetricRequest one, List<Focus> focuses, Set<Answer.Obstacle> obstacles, Step step)
             throws IOException {
         try {
@@ -311,7 +312,7 @@ public final class Metrics {
         return started;
     }
 
-    /// Lets readers see a metric; of files by their numbers, one for each as soon as it has a name.
+    /// Publishes a metric to readers; for files by number, one for each once it has a name.
     ///
     /// @return its records
     private List<Long> show(EnabledMetric metric) {
@@ -327,8 +328,8 @@ public final class Metrics {
         return records;
     }
 
-    /// Keeps the histories of what is measured, and looks now and then whether the program has got more. To be
-    /// called some ten times a second.
+    /// Updates the histories of enabled metrics, and occasionally checks the program for new code. Call it some
+    /// ten times a second.
     ///
     /// @throws IllegalStateException when the agent's probes are switched off for good
     /// @throws IOException when code memory is refused
@@ -342,12 +343,12 @@ public final class Metrics {
         }
     }
 
-    /// Whether there is anything to observe that often.
+    /// Whether any metric needs observation that often.
     public boolean areMeasured() {
         return !enabled.isEmpty() || !growing.isEmpty();
     }
 
-    /// Measures what is enabled in what the program has got since, too.
+    /// Extends enabled metrics to new code of the program.
     ///
     /// @throws IllegalStateException when the agent's probes are switched off for good
     /// @throws IOException when code memory is refused
@@ -378,10 +379,10 @@ public final class Metrics {
         }
     }
 
-    /// Stops to measure a metric, or all that a pattern means.
+    /// Disables a metric, or all that match a pattern.
     ///
-    /// @return how many
-    /// @throws IllegalArgumentException when none is enabled
+    /// @return the number of disabled metrics
+    /// @throws IllegalArgumentException if none is enabled
     public int disable(MetricRequest request) throws IOException {
         List<MetricRequest> found = matching(request);
         boolean grew = growing.remove(request);
@@ -403,7 +404,7 @@ public final class Metrics {
         });
     }
 
-    /// Stops to measure what counts from when `main` begins, as that was not seen; tells what that is.
+    /// Disables metrics that start at the entry of `main`, which was not seen; returns them.
     public List<MetricRequest> disableFromMain() throws IOException {
         List<MetricRequest> late = enabled.entrySet().stream()
                 .filter(one ->
@@ -414,7 +415,7 @@ public final class Metrics {
         return late;
     }
 
-    /// What focuses can name now, each behind what it is a part of.
+    /// The current resources, each after its parent.
     ///
     /// @throws IllegalStateException when the agent's probes are switched off for good
     /// @throws IOException when code memory is refused
@@ -426,7 +427,7 @@ public final class Metrics {
                 .toList();
     }
 
-    /// The snippets of all metrics that are enabled; one that sets a shared flag is there for each that tests it.
+    /// The snippets of all enabled metrics; a shared flag's snippets occur for each metric that tests it.
     public List<PlacedSnippet> points() {
         List<PlacedSnippet> points = new ArrayList<>();
         enabled.forEach((request, each) ->

@@ -19,30 +19,30 @@ import org.mdlagent.arch.shim.LiveThreads;
 import org.mdlagent.arch.shim.MemoryMap;
 import org.mdlagent.runtime.mdl.request.Procedure;
 
-/// Functions that threads are inside of at one moment: their stacks hold return addresses in the functions' code.
+/// Finds functions that threads are currently inside of, by return addresses on their stacks.
 ///
-/// The kernel tells the stack pointer of a thread that sleeps (`/proc/PID/task/TID/syscall` in proc(5)). A thread that
-/// runs at each of some looks is left out. All words above the stack pointer are looked at, as a conservative collector
-/// does: a word that an earlier call has left in a frame counts, too. Nothing is stopped and nothing is written.
+/// The kernel shows the stack pointer of a sleeping thread (`/proc/PID/task/TID/syscall` in proc(5)). A thread
+/// that is running at several looks is skipped. All words above the stack pointer are scanned, as by a
+/// conservative garbage collector, so stale words count too. No thread is stopped and nothing is written.
 final class OpenCalls {
     private static final int LOOKS = 20;
     private static final long PAUSE_NANOS = 1_000_000;
     private static final int THREADS_MAX = 1000;
 
-    /// The outer end of a stack, where the calls are that last.
+    /// Bytes scanned at the outer end of a stack, where long calls are.
     private static final int STACK_BYTES_MAX = 1 << 20;
 
     private final LongFunction<@Nullable Procedure> functions;
     private final Map<Procedure, Integer> threads = new HashMap<>();
 
-    /// @param functions by an address in their code; null for others
+    /// @param functions the function at a code address, or null
     OpenCalls(LongFunction<@Nullable Procedure> functions) {
         this.functions = functions;
     }
 
-    /// Looks at the threads of processes.
+    /// Scans the threads of processes.
     ///
-    /// @return how many threads are in each function
+    /// @return the number of threads in each function
     Map<Procedure, Integer> find(List<LiveThreads> processes) {
         for (LiveThreads process : processes) {
             try (FileChannel memory = FileChannel.open(directory(process).resolve("mem"), StandardOpenOption.READ)) {
@@ -77,7 +77,7 @@ final class OpenCalls {
         return Path.of("/proc", Integer.toString(process.pid()));
     }
 
-    /// 0 for a thread that runs, -1 for one that is gone or may not be read.
+    /// 0 for a running thread, -1 for one that has ended or may not be read.
     private static long stackPointer(LiveThreads process, int thread) {
         try {
             String[] fields = Files.readString(directory(process).resolve("task/" + thread + "/syscall"))
@@ -97,7 +97,7 @@ final class OpenCalls {
                 // until the end
             }
         } catch (IOException e) {
-            // As far as it could be read: the thread has ended meanwhile.
+            // Partial data: the thread has ended meanwhile.
         }
         Set<Procedure> found = new HashSet<>();
         for (stack.flip(); stack.remaining() >= Long.BYTES; ) {

@@ -31,32 +31,32 @@ import org.mdlagent.runtime.metric.file.DescriptorCall;
 import org.mdlagent.runtime.metric.file.SocketPeers;
 import org.mdlagent.runtime.options.FunctionGlob;
 
-/// Files, sockets and pipes by their names. While somebody asks for some, the program's threads name descriptors
-/// as they open them ([DescriptorCall]); this names those that were there before, and those that nobody has named.
+/// Files, sockets and pipes by name. While a request selects some, the program's threads name descriptors as they
+/// open them ([DescriptorCall]); this class names earlier and unnamed descriptors.
 ///
-/// Each name has a number from 1 on. A request for all files asks for numbers, some of which no name has yet, so that a
-/// file is measured from its first use.
+/// Names are numbered from 1. A request for all files enables numbers in advance, so that a file is measured from
+/// its first use.
 final class OpenedFiles {
-    /// What they are a part of.
+    /// Their parent.
     static final Resource KIND = new Resource(List.of(Hierarchies.FILES));
 
-    /// Numbers without a name that are kept ready, at least.
+    /// Minimum reserve of unnamed numbers.
     private static final int READY_MIN = 32;
 
-    /// Numbers that are measured together, whether they have names or not.
+    /// Size of a group of numbers, named or not, that are measured together.
     private static final int TOGETHER = 64;
 
-    /// Of descriptors that wait for a name, looked at in one go.
+    /// Maximum unnamed descriptors per pass.
     private static final int DESCRIPTORS_MAX = 4096;
 
     private static final Resource OTHERS = new Resource(List.of(Hierarchies.FILES, ArgumentVector.OTHERS));
     private static final String PREFIX = KIND + "/";
     private static final String SOCKET = "socket:[";
 
-    /// What no thread writes.
+    /// A value that no thread writes.
     private static final long NAMELESS = Long.MIN_VALUE;
 
-    /// A directory that has no name.
+    /// A directory without a name.
     private static final String UNKNOWN = "..";
 
     private static final int POINTER_BYTES = 8;
@@ -65,13 +65,13 @@ final class OpenedFiles {
     private final Descriptors descriptors;
     private final SnippetGroup naming;
 
-    /// What the calling thread's values are for.
+    /// Uses of the calling thread's values.
     private final Map<String, Integer> values = new HashMap<>();
 
-    /// By number, as of the last look.
+    /// Names by number at the last look.
     private final Map<Integer, Resource> names = new TreeMap<>();
 
-    /// What stood there for descriptors that have no name, when that was looked for in vain.
+    /// Table entries of descriptors for which no name was found.
     private final Map<Integer, Long> hopeless = new HashMap<>();
 
     private int looked;
@@ -79,7 +79,7 @@ final class OpenedFiles {
     private int references;
     private long lastNameless;
 
-    /// Where the kernel tells of the program's descriptors: the agent's threads have others.
+    /// The /proc directory of the program's descriptors: the agent's threads have their own.
     private Path process = Path.of("/proc/self");
 
     OpenedFiles(Snippets snippets) {
@@ -88,9 +88,9 @@ final class OpenedFiles {
         naming = new SnippetGroup(snippets);
     }
 
-    /// From now on descriptors have names.
+    /// Starts naming descriptors.
     ///
-    /// @throws IllegalStateException when the session has no room for them
+    /// @throws IllegalStateException if the session is out of memory
     void retain(ProbedProgram program) throws IOException {
         descriptors.begin();
         naming.attach(requests(program), program, new Lowering(new Storage()));
@@ -111,7 +111,7 @@ final class OpenedFiles {
         }
     }
 
-    /// Names what is without a name, and takes the names that threads have given.
+    /// Names unnamed descriptors, and takes over the names that threads have given.
     ///
     /// @return whether there are more
     boolean observe() {
@@ -139,7 +139,7 @@ final class OpenedFiles {
         return more;
     }
 
-    /// Those that have a name, the first of each that are measured together, and the rest; nothing when nobody asks.
+    /// Named files, the first of each group, and the rest; empty if no request selects files.
     List<Resource> resources() {
         if (references == 0) {
             return List.of();
@@ -154,17 +154,17 @@ final class OpenedFiles {
         return resources;
     }
 
-    /// How many are measured together from a number on.
+    /// Size of the group that starts at a number.
     int together(long first) {
         return (int) Math.min(TOGETHER, descriptors.capacity() + 1 - first);
     }
 
-    /// Where in the session the name of a number is, or will be.
+    /// Offset in the session of the current or future name of a number.
     int text(long number) {
         return descriptors.text(number);
     }
 
-    /// The number of a file, which it gets if it has none; 0 when there is none to be had.
+    /// The number of a file, assigned if necessary; 0 if none is left.
     long number(Resource file) {
         descriptors.begin();
         String name = file.components().get(1);
@@ -198,8 +198,8 @@ final class OpenedFiles {
                 code.stream().<SnippetRequest.Step>map(SnippetRequest.Run::new).toList());
     }
 
-    /// Keeps the arguments, and which return they belong to: a signal handler that comes in between and does the same
-    /// lets it be another.
+    /// Saves the arguments with the return address that they belong to: a signal handler that does the same in
+    /// between changes it.
     private static List<SnippetExpression> arguments(DescriptorCall call) {
         List<SnippetExpression> code = new ArrayList<>();
         code.add(new SnippetExpression.Store(value("kept"), next()));
@@ -278,11 +278,11 @@ final class OpenedFiles {
         try {
             return Files.readSymbolicLink(link);
         } catch (IOException e) {
-            return null; // it is closed by now
+            return null; // closed meanwhile
         }
     }
 
-    /// Names all that there are.
+    /// Names all descriptors.
     private void adoptAll() {
         List<Integer> found = new ArrayList<>();
         try (DirectoryStream<Path> links = Files.newDirectoryStream(process.resolve("fd"))) {
@@ -290,12 +290,12 @@ final class OpenedFiles {
                 found.add(Integer.parseInt(String.valueOf(link.getFileName())));
             }
         } catch (IOException e) {
-            return; // they stay without names
+            return; // they stay unnamed
         }
         found.forEach(new Adoption()::adopt);
     }
 
-    /// Names those that threads have left without a name since the last time.
+    /// Names descriptors left unnamed by threads since the last pass.
     private void adoptNew() {
         long nameless = descriptors.nameless();
         if (nameless == lastNameless) {
@@ -311,12 +311,12 @@ final class OpenedFiles {
         }
     }
 
-    /// One look at what the kernel says of descriptors.
+    /// One pass over the kernel's list of descriptors.
     private final class Adoption {
         private @Nullable SocketPeers peers;
         private int left = DESCRIPTORS_MAX;
 
-        /// Names a descriptor unless it has a name, or somebody opens or closes it meanwhile.
+        /// Names a descriptor unless it has a name, or is opened or closed meanwhile.
         void adopt(int descriptor) {
             long entry = descriptors.entry(descriptor);
             if (entry > 0 || Objects.equals(hopeless.get(descriptor), entry) || left-- <= 0) {
@@ -331,12 +331,12 @@ final class OpenedFiles {
             if (number == 0) {
                 hopeless.put(descriptor, entry);
             } else if (descriptors.adopt(descriptor, entry, number) && !target.equals(target(link))) {
-                // Somebody has who does not tell.
+                // Changed by a function without snippets.
                 boolean unused = descriptors.adopt(descriptor, number, NAMELESS);
             }
         }
 
-        /// Number of what a link of the kernel's leads to.
+        /// Number of the target of a /proc link.
         private long number(String target) {
             if (target.startsWith("/")) {
                 return descriptors.ofPath(target);

@@ -35,7 +35,7 @@ import org.mdlagent.runtime.mdl.request.SnippetRequest;
 import org.mdlagent.runtime.mdl.request.Symbol;
 import org.mdlagent.runtime.options.FunctionGlob;
 
-/// The program as its probes show it at one time.
+/// A snapshot of the program as its probes show it.
 final class ProbedProgram implements Program {
     private static final int POINTER_BYTES = 8;
 
@@ -43,13 +43,13 @@ final class ProbedProgram implements Program {
     private final Map<String, Symbol> symbols = new HashMap<>();
     private final Map<Point, List<Integer>> byPoint = new HashMap<>();
 
-    /// Null until they are needed.
+    /// Null until needed.
     private @Nullable Map<Procedure, List<Call>> calls;
 
-    /// Null until patterns are held against them.
+    /// Null until a pattern is matched.
     private @Nullable List<Resource> code;
 
-    /// Those that have been asked for.
+    /// Requested so far.
     private final Map<Procedure, Map<Point.Call, Call>> callPoints = new HashMap<>();
 
     private final ProbeClient client;
@@ -101,7 +101,7 @@ final class ProbedProgram implements Program {
         return path.substring(path.lastIndexOf('/') + 1);
     }
 
-    /// The probes where a snippet runs; a function may have several returns.
+    /// The probes of a point; a function may have several returns.
     List<Integer> probes(SnippetRequest snippet) {
         if (snippet.point() instanceof Point.Call point) {
             Call call = call(point);
@@ -110,17 +110,17 @@ final class ProbedProgram implements Program {
         return byPoint.getOrDefault(snippet.point(), List.of());
     }
 
-    /// How often a probe has been reached so far, as the profiler knows.
+    /// Calls at a probe so far, according to the profiler.
     double reached(int probe) {
         return client.profiledCalls(probe);
     }
 
-    /// Begins to count an event of the kernel: [ProbeClient#count].
+    /// Starts to count a kernel event: [ProbeClient#count].
     EventCounter count(KernelEvent event, int pid, int tid) {
         return client.count(event, pid, tid);
     }
 
-    /// A thread of the agent's process that is not the agent's.
+    /// An application thread of the agent's process.
     int thread() {
         int pid = (int) ProcessHandle.current().pid();
         return client.processes().stream()
@@ -130,7 +130,7 @@ final class ProbedProgram implements Program {
                 .orElse(pid);
     }
 
-    /// How many threads are inside of functions now. Those of `wanted` that none is in are left out.
+    /// Number of threads inside functions of `wanted` now; functions without threads are omitted.
     Map<Procedure, Integer> inside(Set<Procedure> wanted) {
         Map<Procedure, Integer> inside = new OpenCalls(address -> {
                     int function = probes.returnSites().outermostAt(address);
@@ -143,8 +143,8 @@ final class ProbedProgram implements Program {
         return inside;
     }
 
-    /// What metrics of a focus do not see: probes whose function shows with the first call only, or that several
-    /// functions share, so that no procedure has them; functions in Go.
+    /// Probes that metrics of a focus miss: their function is known only at the first call, or several functions
+    /// share them; also Go functions.
     List<Answer.Obstacle> unseen(Focus focus) {
         List<Answer.Obstacle> unseen = new ArrayList<>();
         if (strangers > 0) {
@@ -155,7 +155,7 @@ final class ProbedProgram implements Program {
         return unseen;
     }
 
-    /// Why a focus cannot be measured, with what may be behind that.
+    /// Why a focus cannot be measured, with possible causes.
     String explain(String reason, Focus focus) {
         return Stream.concat(Stream.of(reason), inGo(focus).stream().map(Answer.Obstacle::toString))
                 .collect(Collectors.joining("; "));
@@ -173,7 +173,7 @@ final class ProbedProgram implements Program {
                         countedAlone + " functions in Go", "metrics do not see them, the profile counts their calls"));
     }
 
-    /// Of source files, or of an image.
+    /// Procedures of source files, or of an image.
     private boolean isModule(String name) {
         return procedures.values().stream()
                 .anyMatch(procedure -> procedure.module().equals(name)
@@ -207,9 +207,8 @@ final class ProbedProgram implements Program {
         return found.stream();
     }
 
-    /// They are made ready for snippets; one for which there is no room is left out, as is one that may have arguments
-    /// on
-    /// the stack, unless it is named.
+    /// Prepares them for snippets. Skips a function without room, and, unless named, one that may have stack
+    /// arguments.
     @Override
     public List<Procedure> imported(FunctionGlob name) {
         List<Procedure> found = new ArrayList<>();
@@ -251,12 +250,12 @@ final class ProbedProgram implements Program {
         return procedure;
     }
 
-    /// Whether a probe is of a library's function without probes of its own, so that no profiler knows its calls.
+    /// Whether a probe belongs to a library function whose calls the profiler does not see.
     boolean isOfLibrary(int probe) {
         return imported.values().stream().anyMatch(each -> probe == each.probe() || probe == each.probe() + 1);
     }
 
-    /// Images that may call a function otherwise than its probes see, "" for none.
+    /// Images that may call a function without reaching its probes, "" for none.
     String hiddenCallers(Procedure procedure) {
         Imports.Function function = imported.get(procedure);
         return function == null
@@ -264,7 +263,7 @@ final class ProbedProgram implements Program {
                 : function.hidden().stream().map(ProbedProgram::lastName).collect(Collectors.joining(", "));
     }
 
-    /// Processes and threads are those that there are now.
+    /// Current processes and threads.
     @Override
     public List<Resource> instances() {
         List<Resource> instances = new ArrayList<>();

@@ -16,11 +16,11 @@ import org.mdlagent.runtime.mdl.request.Answer;
 import org.mdlagent.runtime.mdl.request.Value;
 import org.mdlagent.runtime.mdl.syntax.ValueKind;
 
-/// Where metrics that are enabled together, one for each of several resources, have their flags and values: the flags
-/// in sets, the values of those in one set side by side. So the code that they share finds those whose flags are set
-/// by one look at 64 of them (MDL paper, section 5: vectorised instances). What does not fit is placed by others.
+/// Places flags and values of metrics that are enabled together, one for each of several resources: flags in sets,
+/// and the values of a set adjacent. So shared code tests 64 flags at once (MDL paper, section 5: vectorised
+/// instances). Metrics that do not fit are placed individually.
 final class SideBySide implements AutoCloseable {
-    /// Values that may be left free for each that is not.
+    /// Allowed unused values per used one.
     private static final int SPARSE_MAX = 2;
 
     private final Values values;
@@ -28,21 +28,21 @@ final class SideBySide implements AutoCloseable {
     private final Map<Answer.Flag, Member> members = new HashMap<>();
     private final Map<Answer.Instance, Integer> indices = new HashMap<>();
 
-    /// What is kept until the metrics have taken what they need.
+    /// Reservations until the metrics have taken their values.
     private final List<Integer> held = new ArrayList<>();
 
     private int set;
     private int bits = Long.SIZE;
 
-    /// @param flags those that are there already
+    /// @param flags existing flags
     SideBySide(Values values, Flags flags) {
         this.values = values;
         this.flags = flags;
     }
 
-    /// Finds places for metrics that are to be enabled together.
+    /// Allocates places for metrics to be enabled together.
     ///
-    /// @throws IllegalStateException when all values are taken, or the session is full
+    /// @throws IllegalStateException if all values are taken, or the session is full
     void reserve(Collection<Answer.Instance> instances) {
         Map<Object, Map<Integer, Answer.Instance>> sets = new LinkedHashMap<>();
         for (Answer.Instance instance : instances) {
@@ -62,7 +62,7 @@ final class SideBySide implements AutoCloseable {
         sets.values().stream().filter(ofSet -> ofSet.size() > 1).forEach(this::placeValues);
     }
 
-    /// As what a flag is in a set, if it is new or in a set already.
+    /// A flag's member of a set, if it is new or in a set already.
     private Optional<Member> place(Answer.Flag flag) {
         if (flags.contains(flag)) {
             return flags.member(flag);
@@ -79,7 +79,7 @@ final class SideBySide implements AutoCloseable {
         return new Member(set, bits++);
     }
 
-    /// @param instances of one set, by their bits; or of one vector, by their numbers
+    /// @param instances of one set, by bit; or of one vector, by number
     private void placeValues(Map<Integer, Answer.Instance> instances) {
         BitSet taken = new BitSet();
         instances.keySet().forEach(taken::set);
@@ -100,9 +100,9 @@ final class SideBySide implements AutoCloseable {
         }
     }
 
-    /// Values side by side, each with one reference.
+    /// Allocates adjacent values, each with one reference.
     ///
-    /// @return the first; 0 when there is no room for so many in one place
+    /// @return the first; 0 if there is no room for them
     static int allocate(Values values, ValueKind kind, int count) {
         return switch (kind) {
             case WALL_TIMER -> values.timers(Clock.WALL, count);
@@ -111,18 +111,18 @@ final class SideBySide implements AutoCloseable {
         };
     }
 
-    /// As what a new flag is in a set.
+    /// A new flag's member of a set.
     Optional<Member> member(Answer.Flag flag) {
         return Optional.ofNullable(members.get(flag));
     }
 
-    /// What a metric has already when it starts: where its value is, if it is placed here.
+    /// The place of a metric's value, if it is placed here.
     Map<Value, Integer> of(Answer.Instance instance) {
         Integer index = indices.get(instance);
         return index == null ? Map.of() : Map.of(instance.value(), index);
     }
 
-    /// Leaves everything to those that have taken it.
+    /// Hands all reservations over to the metrics.
     @Override
     public void close() {
         held.forEach(values::release);

@@ -13,8 +13,8 @@ import org.mdlagent.runtime.mdl.request.SnippetExpression;
 import org.mdlagent.runtime.mdl.request.SnippetRequest;
 import org.mdlagent.runtime.mdl.syntax.Statement;
 
-/// Snippets that come and go together ([Snippets#together]). At each point they stand in the order in which they were
-/// asked for.
+/// Snippets that are attached and detached together ([Snippets#together]). At each point they run in the order of
+/// the request.
 final class SnippetGroup {
     private final Snippets snippets;
     private final List<Attached> attached = new ArrayList<>();
@@ -27,12 +27,13 @@ final class SnippetGroup {
         this.snippets = snippets;
     }
 
-    /// Attaches what can be and is not; the rest is an obstacle. Nothing that is asked for no more is detached.
+    /// Attaches all missing snippets; failures become obstacles. Does not detach snippets that are no longer
+    /// requested.
     ///
     /// @throws IllegalStateException when the agent's probes are switched off for good
     /// @throws IOException when code memory is refused
     void attach(List<SnippetRequest> requests, ProbedProgram program, Lowering lowering) throws IOException {
-        // A library that was closed has taken its snippets with it.
+        // Closing a library has removed its snippets.
         attached.removeIf(one -> !snippets.at(one.probe).contains(one.snippet));
         inPlace.clear();
         obstacles.clear();
@@ -50,7 +51,7 @@ final class SnippetGroup {
         }
     }
 
-    /// Timers say whether something begins or ends; of flags it is taken from the point.
+    /// Timers determine whether it is a start or an end; for flags the point does.
     private static Snippets.Effect effect(SnippetRequest request) {
         List<SnippetExpression> parts = request.code().stream()
                 .flatMap(SnippetRequest.Step::expressions)
@@ -61,7 +62,7 @@ final class SnippetGroup {
         return ends ? Snippets.Effect.ENDS : Snippets.Effect.BEGINS;
     }
 
-    /// @param known those that were there before: a request may ask for the same at a point twice, but not later
+    /// @param known earlier snippets: a request may contain the same snippet twice, but must not add it later
     private void attach(SnippetRequest request, List<Integer> probes, Snippet snippet, Set<Attached> known)
             throws IOException {
         Snippets.Order order =
@@ -83,7 +84,7 @@ final class SnippetGroup {
     private void detachFrom(int first) throws IOException {
         while (attached.size() > first) {
             Attached last = attached.removeLast();
-            // It may have gone with its library.
+            // It may have been removed with its library.
             if (snippets.at(last.probe).contains(last.snippet)) {
                 snippets.detach(last.probe, last.snippet);
             }

@@ -15,10 +15,9 @@ import org.mdlagent.runtime.mdl.request.Resource;
 import org.mdlagent.runtime.mdl.request.SnippetRequest;
 import org.mdlagent.runtime.mdl.request.Value;
 
-/// What threads synchronise by: mutexes, condition variables, messages; and files. They appear as they are used,
-/// where metrics are enabled that could be constrained to them. Threads note which ones they meet
-/// ([Statement.Discover]), and the agent
-/// takes the notes.
+/// Synchronisation objects (mutexes, condition variables, messages) and files. They are discovered as they are
+/// used, while metrics are enabled that could be constrained to them. Threads note the objects that they use
+/// ([Statement.Discover]), and the agent collects the notes.
 final class SyncObjects {
     /// Of one kind.
     private static final int OBJECTS_MAX = 1000;
@@ -45,14 +44,14 @@ final class SyncObjects {
         files = new OpenedFiles(snippets);
     }
 
-    /// Those of the kind `/File`.
+    /// Objects of the kind `/File`.
     OpenedFiles files() {
         return files;
     }
 
-    /// From now on objects of these kinds appear, if there is room for the notes.
+    /// Starts the discovery of objects of these kinds, if there is room for the notes.
     ///
-    /// @param discoveries where, by kind
+    /// @param discoveries discovery snippets by kind
     void retain(Map<Resource, List<SnippetRequest>> discoveries, ProbedProgram program) throws IOException {
         for (Map.Entry<Resource, List<SnippetRequest>> one : discoveries.entrySet()) {
             if (one.getKey().equals(OpenedFiles.KIND)) {
@@ -96,7 +95,7 @@ final class SyncObjects {
         });
     }
 
-    /// Takes back what [#retain] has done, but for what has appeared, and the room for notes.
+    /// Reverts [#retain], except for discovered objects and the room for notes.
     void release(Set<Resource> released) throws IOException {
         for (Resource resource : released) {
             if (resource.equals(OpenedFiles.KIND)) {
@@ -109,9 +108,9 @@ final class SyncObjects {
         }
     }
 
-    /// Takes the notes of threads.
+    /// Collects the notes of threads.
     ///
-    /// @return whether something has appeared
+    /// @return whether a new object was discovered
     boolean observe() {
         boolean more = files.observe();
         for (Kind kind : kinds.values()) {
@@ -124,7 +123,7 @@ final class SyncObjects {
         return more;
     }
 
-    /// Those that have appeared, each behind its kind.
+    /// Discovered objects, each after its kind.
     List<Resource> seen() {
         List<Resource> resources = new ArrayList<>(files.resources());
         kinds.forEach((path, kind) -> {
@@ -134,7 +133,7 @@ final class SyncObjects {
         return resources;
     }
 
-    /// An address, or a small number as the tag of a message is.
+    /// An address, or a small number such as the tag of a message.
     private static String name(long object) {
         return object > 0 && object < Short.MAX_VALUE ? Long.toString(object) : "0x" + Long.toHexString(object);
     }

@@ -7,12 +7,12 @@ import java.nio.file.Path;
 import java.util.List;
 import org.mdlagent.runtime.mdl.request.Resource;
 
-/// Whose values a reader adds up.
+/// The threads whose values a reader sums.
 ///
 /// @param pid 0 for all processes
 /// @param tid 0 for all threads
 record ThreadChoice(int pid, int tid) {
-    /// @throws IllegalArgumentException when there can be no such process, thread or machine
+    /// @throws IllegalArgumentException if there can be no such process, thread or machine
     static ThreadChoice of(List<Resource> resources) {
         int pid = 0;
         int tid = 0;

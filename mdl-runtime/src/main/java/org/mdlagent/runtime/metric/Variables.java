@@ -9,22 +9,23 @@ import org.mdlagent.arch.elf.ElfFile;
 import org.mdlagent.arch.elf.SymbolTable;
 import org.mdlagent.runtime.mdl.request.Symbol;
 
-/// Global variables of the program's own image. Those of libraries may go while snippets read them.
+/// Global variables of the program's own image. Variables of libraries are excluded, because unloading could
+/// remove them while snippets read them.
 final class Variables {
     private static final long PAGE = 4096;
 
-    /// The file that runs, also where another one has its path by now.
+    /// The running file, even if its path has been replaced.
     private static final Path IMAGE = Path.of("/proc/thread-self/exe");
 
-    /// Functions of the image that tell where it has been loaded: address by symbol.
+    /// Functions of the image, address by symbol, which reveal its load bias.
     private final Map<String, Long> functions = new HashMap<>();
 
-    /// Tells of a function of the image.
+    /// Adds a function of the image.
     void add(String symbol, long address) {
         functions.put(symbol, address);
     }
 
-    /// A variable, null when there is none of that name. Its sign is taken to be extended, as C's integers have one.
+    /// The variable with a name, or null. Assumed to be signed, as C's integers are.
     @Nullable
     Symbol find(String name) {
         try (ElfFile file = ElfFile.open(IMAGE)) {
@@ -39,7 +40,7 @@ final class Variables {
         }
     }
 
-    /// From addresses in the file to those in memory, null when no function tells it.
+    /// Load bias, or null if no function reveals it.
     private @Nullable Long bias(SymbolTable symbols) {
         for (int i = 0; i < symbols.size(); i++) {
             Long address = functions.get(symbols.name(i));

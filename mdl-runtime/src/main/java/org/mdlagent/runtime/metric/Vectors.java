@@ -11,15 +11,15 @@ import org.mdlagent.runtime.mdl.request.Answer;
 import org.mdlagent.runtime.mdl.request.ArgumentVector;
 import org.mdlagent.runtime.mdl.request.Value;
 
-/// Values that stand for the flags of many objects each, and the tables that say which number stands for which (MDL
-/// paper, section 5: vectorised by argument). Objects come and go by stores into a table; the code that sets the value
-/// stays as it is.
+/// Values that represent the flags of many objects each, and the tables that map numbers to objects (MDL paper,
+/// section 5: vectorised by argument). Objects are added and removed by stores into a table, without changing the
+/// code that sets the value.
 ///
-/// A position is never given to another object: threads may be in a call whose object has gone.
+/// Positions are never reused, because threads may be in a call with a removed object.
 final class Vectors {
     private final Snippets snippets;
 
-    /// Tables stay when their metrics have gone: there is nobody to give their memory to.
+    /// Tables outlive their metrics, because session memory cannot be freed.
     private final Map<Value, Vector> vectors = new HashMap<>();
 
     /// The flags of the objects of a kind.
@@ -50,7 +50,7 @@ final class Vectors {
             return table.of(number);
         }
 
-        /// What the value is while an object is active.
+        /// The value while an object is active.
         int selected(@Nullable Long object) {
             if (object == null) {
                 return ArgumentVector.OTHER;
@@ -68,14 +68,14 @@ final class Vectors {
                 choice.selector(), key -> new Vector(snippets.positions(choice.direct()), new SnippetGroup(snippets)));
     }
 
-    /// What the value of the choice's vector is, or will be, while its object is active.
+    /// The current or future value of the choice's vector while its object is active.
     int selected(Answer.Choice choice) {
         return vector(choice).selected(choice.object());
     }
 
-    /// Lets an object be one that somebody asks for.
+    /// Adds a selected object.
     ///
-    /// @throws IllegalArgumentException when there is no place for it
+    /// @throws IllegalArgumentException if there is no place for it
     Vector retain(Answer.Choice choice) {
         Vector vector = vector(choice);
         Long object = choice.object();
@@ -93,14 +93,14 @@ final class Vectors {
         return vector;
     }
 
-    /// Whether the vector's snippets are still to be attached.
+    /// Whether the vector's snippets are not yet attached.
     static boolean isNew(Vector vector) {
         return vector.users == 1;
     }
 
-    /// One asks for an object no more. Snippets go with the last.
+    /// Releases an object. Releasing the last one removes the snippets.
     ///
-    /// @return index of the value that is to be released when the snippets are gone
+    /// @return index of the value to release once the snippets are removed
     OptionalInt release(Answer.Choice choice) {
         Vector vector = vector(choice);
         Long object = choice.object();

@@ -1,4 +1,4 @@
-/// Metrics in the running program: from a request to the snippets that measure it, and back.
+/// Metrics in the running program: from requests to snippets, and from values to readers.
 @NullMarked
 package org.mdlagent.runtime.metric;
 

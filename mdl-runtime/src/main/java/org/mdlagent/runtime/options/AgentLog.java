@@ -9,7 +9,7 @@ import java.nio.file.StandardOpenOption;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 
-/// The session's log, which the shim has created. Nothing is ever printed to the program's own output.
+/// The session's log, created by the shim. The agent never prints to the program's own output.
 public final class AgentLog {
     private final Path path;
 
@@ -27,7 +27,7 @@ public final class AgentLog {
                     StandardOpenOption.APPEND,
                     LinkOption.NOFOLLOW_LINKS);
         } catch (IOException e) {
-            // There is no other place that the application would not notice.
+            // Any other place would be visible to the application.
         }
     }
 }

@@ -8,32 +8,32 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.fastinst.install.Tier;
 
-/// What the agent is asked to do, by `MDL_OPTIONS`, by properties files, or by the options of `mdl run`.
+/// The agent's options, from `MDL_OPTIONS`, properties files, or `mdl run`.
 ///
-/// Light, because the agent reads it while a program starts: no regular expression, no stream, no lambda.
+/// Uses no regular expressions, streams or lambdas, because the agent runs it at program start.
 ///
 /// Long because each option is a component, a key, its reading and what may be wrong with it.
 ///
-/// @param session          directory of the session, null for one of the agent's choice
+/// @param session          directory of the session, null for the default
 /// @param await            whether `main` waits until the probes are in place
 /// @param profile          whether functions are timed
-/// @param exact            whether every call is recorded, and not a sample
-/// @param exactFunctions   functions of which every call is recorded while others are sampled
-/// @param countedFunctions functions of which every call is counted, and some are timed by chance
-/// @param windowedFunctions functions of which windows choose some calls
-/// @param countedMean      of how many of their calls one is timed
-/// @param cpuTime          whether calls last as long as their thread has a processor, and not as time passes
-/// @param sliceMillis      time that a slice of the session's history covers, 0 for one that grows with its age
-/// @param budgetPercent    of the CPU time, for probes and agent together
+/// @param exact            whether every call is recorded instead of a sample
+/// @param exactFunctions   functions with every call recorded, while others are sampled
+/// @param countedFunctions functions with every call counted and randomly chosen ones timed
+/// @param windowedFunctions functions whose calls are timed in windows
+/// @param countedMean      mean number of their calls per timed call
+/// @param cpuTime          whether durations are CPU time instead of elapsed time
+/// @param sliceMillis      duration of a slice of the session's history, 0: grows with the session's age
+/// @param budgetPercent    percentage of CPU time for probes and agent together
 /// @param include          functions to probe; empty for all
-/// @param exclude          functions not to probe, stronger than `include`
+/// @param exclude          functions not to probe; overrides `include`
 /// @param mdl              files of metric definitions
-/// @param metrics          `METRIC[@FOCUS...]` to switch on from the start
-/// @param libraryFunctions room for functions of libraries that are opened later
+/// @param metrics          `METRIC[@FOCUS...]` to enable from the start
+/// @param libraryFunctions room for functions of libraries opened later
 /// @param sync             how to wait until every core sees new code
-/// @param startDelayMillis life of the process before the agent starts
-/// @param children         which of the programs that the program executes have an agent; for the shim
-/// @param report           format of the report that `mdl run` prints in the end, or FORMAT:FILE, null for none
+/// @param startDelayMillis delay from process start to the agent's start
+/// @param children         which executed programs get an agent; used by the shim
+/// @param report           format of the final report of `mdl run`, or FORMAT:FILE, null for none
 public record AgentOptions(
         @Nullable String session,
         boolean await,
@@ -86,28 +86,28 @@ public record AgentOptions(
 
     /// How to wait until every core sees new code.
     public enum Sync {
-        /// T_max where this machine has been calibrated, else membarrier.
+        /// T_max if this machine has been calibrated, else membarrier.
         AUTO,
-        /// The calibrated wait alone.
+        /// Only the calibrated wait.
         TMAX,
-        /// The kernel's barrier alone.
+        /// Only the kernel's barrier.
         MEMBARRIER,
-        /// What the manuals ask for in every case: membarrier, also where one store would do.
+        /// As the manuals require in every case: membarrier, even if one store is enough.
         STRICT
     }
 
-    /// Which of the programs that the program executes have an agent.
+    /// Which executed programs get an agent.
     public enum Children {
         NONE,
-        /// Those that have probes when they start.
+        /// Programs that have probe sites at start.
         PROBED,
         ALL
     }
 
-    /// Options, and what was wrong with those asked for: a bad value leaves the default in place.
+    /// Options, and problems with the given ones: an invalid value is replaced by the default.
     ///
-    /// @param asked    as they are written, from all sources
-    /// @param problems one sentence each, with the key and the values it may have
+    /// @param asked    as written, from all sources
+    /// @param problems one sentence each, with the key and its valid values
     public record Reading(AgentOptions options, AgentOptionsText asked, List<String> problems) {}
 
     public AgentOptions {
@@ -120,8 +120,8 @@ public record AgentOptions(
         metrics = List.copyOf(metrics);
     }
 
-    /// The options of this process: those given, then those of `$MDL_CONFIG`, `~/.config/mdl/mdl.properties` and
-    /// `/etc/mdl/mdl.properties`; the nearer wins, key by key.
+    /// The options of this process: the given ones, then those of `$MDL_CONFIG`, `~/.config/mdl/mdl.properties`
+    /// and `/etc/mdl/mdl.properties`; for each key the first source wins.
     ///
     /// @param given     as in `MDL_OPTIONS`
     /// @param mdlConfig value of `MDL_CONFIG`, or null
@@ -151,7 +151,7 @@ public record AgentOptions(
         return new Reader(all, problems).read();
     }
 
-    /// Whether a function is to be probed: included, or no inclusion is asked for, and not excluded.
+    /// Whether to probe a function: it is included, or there are no inclusions, and it is not excluded.
     ///
     /// @param image path of the ELF file
     /// @param file  source file, "" when unknown
@@ -160,7 +160,7 @@ public record AgentOptions(
         return (include.isEmpty() || any(include, image, file, name)) && !excludes(image, file, name);
     }
 
-    /// Whether a function is never to be probed.
+    /// Whether a function must never be probed.
     ///
     /// @param image path of the ELF file
     /// @param file  source file, "" when unknown
@@ -169,12 +169,12 @@ public record AgentOptions(
         return any(exclude, image, file, name);
     }
 
-    /// Whether nothing is left out.
+    /// Whether all functions are probed.
     public boolean includesAll() {
         return include.isEmpty() && exclude.isEmpty();
     }
 
-    /// Which calls of a function are timed where not all are.
+    /// Which calls of a function are timed, if not all.
     ///
     /// @param image path of the ELF file
     /// @param file  source file, "" when unknown
@@ -189,7 +189,7 @@ public record AgentOptions(
         return any(windowedFunctions, image, file, name) ? Tier.WINDOWED : null;
     }
 
-    /// Whether [#includes] or [#tier] looks at source files.
+    /// Whether [#includes] or [#tier] depends on source files.
     public boolean needsFiles() {
         return anyNeedsFile(include)
                 || anyNeedsFile(exclude)
@@ -207,7 +207,7 @@ public record AgentOptions(
         return false;
     }
 
-    /// Whether functions of an image have been asked for by its name.
+    /// Whether an option names an image's functions by the image's name.
     ///
     /// @param image path of the ELF file
     public boolean names(String image) {
@@ -228,7 +228,7 @@ public record AgentOptions(
         return false;
     }
 
-    /// Turns text into values, and collects what does not fit.
+    /// Parses values and collects problems.
     private static final class Reader {
         private final AgentOptionsText text;
         private final List<String> problems;
@@ -323,7 +323,7 @@ public record AgentOptions(
             return value.equals("on") || value.equals("true") || value.equals("yes") || value.equals("1");
         }
 
-        /// The last of these values that is no function.
+        /// The last of these values that is not a function.
         private static boolean isExact(List<String> values) {
             boolean exact = false;
             for (String value : values) {
@@ -353,7 +353,7 @@ public record AgentOptions(
                     return number;
                 }
             } catch (NumberFormatException e) {
-                // refused below, as is a number out of range
+                // rejected below, like a number out of range
             }
             refuse(key, value, "a whole number from " + least + " to " + most);
             return otherwise;
@@ -370,7 +370,7 @@ public record AgentOptions(
                     return percent;
                 }
             } catch (NumberFormatException e) {
-                // refused below, as is a number out of range
+                // rejected below, like a number out of range
             }
             refuse(key, value, "a number of percent above 0 and up to 100");
             return otherwise;

@@ -11,20 +11,18 @@ import java.util.Map;
 import java.util.Properties;
 import org.jspecify.annotations.Nullable;
 
-/// Options as they are written: `key=value,key=value` in `MDL_OPTIONS`, or a properties file. Keys are not checked
-/// here.
+/// Options as text: `key=value,key=value` in `MDL_OPTIONS`, or a properties file. Keys are not checked here.
 ///
-/// A key alone means `key=on`; one that is repeated has several values. In a value, `\,` is a comma and `\\` a
-/// backslash. In a properties file a value is a list of values with the same rules (there, each backslash is
-/// doubled).
+/// A key alone means `key=on`; a repeated key has several values. In a value, `\,` is a comma and `\\` a
+/// backslash. In a properties file a value is a list with the same rules (there, each backslash is doubled).
 public final class AgentOptionsText {
     private final Map<String, List<String>> values = new LinkedHashMap<>();
 
-    /// Reads `key=value,key=value`.
+    /// Parses `key=value,key=value`.
     public static AgentOptionsText parse(String text) {
         AgentOptionsText options = new AgentOptionsText();
         for (String item : split(text)) {
-            // Only the first equals sign separates: values may have more.
+            // Only the first equals sign separates: values may contain more.
             int equals = item.indexOf('=');
             String key = (equals < 0 ? item : item.substring(0, equals)).strip();
             if (!key.isEmpty() || equals >= 0) {
@@ -34,7 +32,7 @@ public final class AgentOptionsText {
         return options;
     }
 
-    /// Reads a properties file; one that does not exist holds nothing.
+    /// Reads a properties file; a missing file is empty.
     static AgentOptionsText load(Path file) throws IOException {
         AgentOptionsText options = new AgentOptionsText();
         if (!Files.exists(file)) {
@@ -65,7 +63,7 @@ public final class AgentOptionsText {
         list.add(value);
     }
 
-    /// These options, and of `farther` those whose key is not among them.
+    /// These options, and those of `farther` whose key is not among them.
     public AgentOptionsText over(AgentOptionsText farther) {
         AgentOptionsText merged = new AgentOptionsText();
         merged.values.putAll(farther.values);
@@ -84,7 +82,7 @@ public final class AgentOptionsText {
         return list == null ? null : list.get(list.size() - 1);
     }
 
-    /// As [#parse] reads it.
+    /// In the form that [#parse] reads.
     @Override
     public String toString() {
         StringBuilder text = new StringBuilder();

@@ -1,17 +1,16 @@
 package org.mdlagent.runtime.options;
 
-/// A pattern for functions: `function`, `image!function` or `file:function`, each part with `*` for any text and `?`
-/// for any character.
+/// A pattern for functions: `function`, `image!function` or `file:function`. In each part, `*` matches any text
+/// and `?` any character.
 ///
-/// The part for the function is compared with the demangled name, with and without its parameters and the suffix of a
-/// copy that GCC has made of it, whole and without the namespaces and classes it begins with, as [QualifiedName] says:
-/// `parse` and `Parser::parse` mean `ns::Parser::parse(int)`, too. This is the one place that says which function a
-/// text means. A part for an image or a file is compared with its whole path, or, without a slash, with its last name.
-/// `::` belongs to the function's name.
+/// The function part is matched against the demangled name, with and without its parameters, the suffix of a GCC
+/// clone, and leading namespaces and classes ([QualifiedName]): `parse` and `Parser::parse` also match
+/// `ns::Parser::parse(int)`. All commands and options use this class. The image or file part is matched against
+/// the whole path, or, if it has no slash, against the file name. `::` belongs to the function's name.
 ///
-/// Light, because the agent uses it while a program starts: no regular expression, no lambda.
+/// Uses no regular expressions or lambdas, because the agent runs it at program start.
 public final class FunctionGlob {
-    /// GCC: interprocedural constants, replaced parameters, partial inlining, code that is rarely executed.
+    /// GCC's suffixes: constant propagation, replaced parameters, partial inlining, cold code.
     private static final String[] CLONE_SUFFIXES = {".constprop.", ".isra.", ".part.", ".cold"};
 
     private final String text;
@@ -26,9 +25,9 @@ public final class FunctionGlob {
         this.function = function;
     }
 
-    /// Reads a pattern.
+    /// Parses a pattern.
     ///
-    /// @throws IllegalArgumentException when a part is empty, with a message for the person who wrote it
+    /// @throws IllegalArgumentException if a part is empty, with a message for the user
     public static FunctionGlob of(String text) {
         int bang = text.indexOf('!');
         if (bang > 0 && !text.startsWith("operator", bang - "operator".length())) {
@@ -49,7 +48,7 @@ public final class FunctionGlob {
         return new FunctionGlob(text, image, file, function);
     }
 
-    /// Where a file's name ends: at a colon that is not half of `::`.
+    /// End of a file's name: a colon that is not half of `::`.
     private static int singleColon(String text) {
         for (int i = text.indexOf(':'); i >= 0; i = text.indexOf(':', i + 1)) {
             if (i + 1 < text.length() && text.charAt(i + 1) == ':') {
@@ -61,34 +60,34 @@ public final class FunctionGlob {
         return -1;
     }
 
-    /// Whether this pattern looks at the source file.
+    /// Whether this pattern depends on the source file.
     public boolean needsFile() {
         return !file.equals("*");
     }
 
-    /// Whether this pattern has a part for an image, which means this one.
+    /// Whether this pattern has an image part that matches this image.
     ///
     /// @param imagePath of the ELF file
     public boolean namesImage(String imagePath) {
         return !image.equals("*") && pathMatches(image, imagePath);
     }
 
-    /// The part for the function.
+    /// The function part.
     public String function() {
         return function;
     }
 
-    /// Whether this is the plain name of a function, without a pattern, an image or a file.
+    /// Whether this is a plain function name, without a wildcard, an image or a file.
     public boolean isName() {
         return function.equals(text) && !isPattern(text);
     }
 
-    /// Whether a text may mean others beside itself.
+    /// Whether a text contains wildcards.
     public static boolean isPattern(String text) {
         return text.indexOf('*') >= 0 || text.indexOf('?') >= 0;
     }
 
-    /// Whether a function is one of those meant.
+    /// Whether a function matches.
     ///
     /// @param imagePath of the ELF file
     /// @param filePath  of the source file, "" when unknown
@@ -97,7 +96,7 @@ public final class FunctionGlob {
         return pathMatches(image, imagePath) && pathMatches(file, filePath) && meansName(function, name);
     }
 
-    /// Whether the part of a pattern that is for the function means one.
+    /// Whether the function part matches.
     public static boolean meansName(String pattern, String name) {
         if (matches(pattern, name)) {
             return true;
@@ -109,7 +108,7 @@ public final class FunctionGlob {
         return matches(pattern, original) || QualifiedName.of(original).matches(pattern);
     }
 
-    /// Whether a name has nothing that could be left out of it, as those of C.
+    /// Whether a name, like C names, has no part that patterns may omit.
     private static boolean isPlain(String name) {
         for (int i = 0; i < name.length(); i++) {
             char c = name.charAt(i);
@@ -120,8 +119,8 @@ public final class FunctionGlob {
         return true;
     }
 
-    /// The name of the function that GCC has made a copy of, or split a part off, as `f` of `f.constprop.0` or of
-    /// `f [clone .isra.0]`; of others their own.
+    /// The original name of a GCC clone or split-off part, such as `f` for `f.constprop.0` or `f [clone .isra.0]`;
+    /// otherwise the name itself.
     public static String original(String name) {
         int clone = name.indexOf(" [clone ");
         int end = clone > 0 ? clone : name.indexOf('.', 1);
@@ -133,7 +132,7 @@ public final class FunctionGlob {
         return name;
     }
 
-    /// Whether a function is a part that GCC has split off another one, which calls it.
+    /// Whether a function is a part that GCC has split off its caller.
     public static boolean isPart(String name) {
         return !original(name).equals(name) && name.contains(".part.");
     }
@@ -144,8 +143,8 @@ public final class FunctionGlob {
                 || pattern.indexOf('/') > 0 && matches("*/".concat(pattern), path);
     }
 
-    /// Whether a pattern of `*` and `?` matches a text. Greedy, with one point of return: the last asterisk. Never more
-    /// than the product of the two lengths.
+    /// Whether a pattern of `*` and `?` matches a text. Backtracks to the last asterisk only, so the time is at
+    /// most the product of the two lengths.
     public static boolean matches(String pattern, String text) {
         if (pattern.equals("*")) {
             return true;
@@ -174,7 +173,7 @@ public final class FunctionGlob {
         return p == pattern.length();
     }
 
-    /// As it was written.
+    /// The pattern as written.
     @Override
     public String toString() {
         return text;

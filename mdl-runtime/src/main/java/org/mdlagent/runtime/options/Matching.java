@@ -2,7 +2,7 @@ package org.mdlagent.runtime.options;
 
 import org.mdlagent.fastinst.install.ProbeFilter;
 
-/// The functions that a pattern means.
+/// The functions that match a pattern.
 public record Matching(FunctionGlob glob) implements ProbeFilter {
     @Override
     public boolean includes(String image, String file, String name) {

@@ -1,10 +1,10 @@
 package org.mdlagent.runtime.options;
 
-/// A demangled name of C++ or Rust, and what people call the function: `parse`, `Parser::parse` and
-/// `Parser::parse(int)` are all `bool ns::Parser<char>::parse<A>(int) const`, and `area` and `Square::area` are
-/// `<app::Square as app::Shape>::area`.
+/// A demangled C++ or Rust name and its short forms: `parse`, `Parser::parse` and `Parser::parse(int)` all name
+/// `bool ns::Parser<char>::parse<A>(int) const`, and `area` and `Square::area` name `<app::Square as
+/// app::Shape>::area`.
 ///
-/// Light, because the agent uses it while a program starts: no regular expression, no lambda.
+/// Uses no regular expressions or lambdas, because the agent runs it at program start.
 final class QualifiedName {
     private static final String OPERATOR = "operator";
 
@@ -12,9 +12,9 @@ final class QualifiedName {
     private final String path;
     private final String plain;
 
-    /// @param name  as it is, from where its qualifiers begin, with its parameters
+    /// @param name  from its first qualifier on, with its parameters
     /// @param path  without parameters
-    /// @param plain without the arguments of templates, too, and the trait of `<T as Trait>`
+    /// @param plain also without template arguments and the trait of `<T as Trait>`
     private QualifiedName(String name, String path, String plain) {
         this.name = name;
         this.path = path;
@@ -29,7 +29,7 @@ final class QualifiedName {
         return new QualifiedName(name.substring(start), own, plain(own));
     }
 
-    /// Whether a pattern means it: with and without arguments, and from any of its qualifiers on.
+    /// Whether a pattern matches it: with or without arguments, from any of its qualifiers on.
     boolean matches(String pattern) {
         return endMatches(pattern, name) || endMatches(pattern, path) || endMatches(pattern, plain);
     }
@@ -43,7 +43,7 @@ final class QualifiedName {
         return false;
     }
 
-    /// Where the part behind the next `::` begins that is in no brackets, -1 when there is none.
+    /// Start of the part after the next `::` outside brackets, or -1.
     private static int nextPart(String text, int from) {
         for (int i = from; i < text.length(); i = next(text, i)) {
             if (text.startsWith("::", i)) {
@@ -53,8 +53,8 @@ final class QualifiedName {
         return -1;
     }
 
-    /// Where the parameter list begins, -1 when there is none: at the parenthesis that the last one closes, behind
-    /// which there is nothing but `const` and the like.
+    /// Start of the parameter list, or -1: the parenthesis that the last one closes, followed by nothing but
+    /// qualifiers such as `const`.
     static int parameters(String name) {
         int close = name.lastIndexOf(')');
         if (close < 0 || name.indexOf('>', close) > 0 || name.indexOf(':', close) > 0 || name.indexOf('}', close) > 0) {
@@ -71,7 +71,7 @@ final class QualifiedName {
         return -1;
     }
 
-    /// Where the name begins: behind the type that templates return.
+    /// Start of the name, after a template's return type.
     private static int start(String path) {
         int start = 0;
         for (int i = 0; i < path.length(); i = next(path, i)) {
@@ -111,13 +111,13 @@ final class QualifiedName {
         return result.toString();
     }
 
-    /// Without the `<int>` of `operator()<int>` and `operator<< <int>`.
+    /// Removes `<int>` from `operator()<int>` and `operator<< <int>`.
     private static String withoutArguments(String operator) {
         int arguments = operator.startsWith("operator()") ? "operator()".length() : operator.indexOf(" <");
         return arguments > 0 ? operator.substring(0, arguments) : operator;
     }
 
-    /// Where what follows a character begins, or a pair of brackets, or all where it is not closed.
+    /// Position after a character or a bracketed part; the end if a bracket is not closed.
     private static int next(String text, int at) {
         int depth = 0;
         for (int i = at; i < text.length(); i++) {

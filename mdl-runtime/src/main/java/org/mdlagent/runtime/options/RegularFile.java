@@ -7,16 +7,16 @@ import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 
-/// A file that is opened at a name where something else may be: a pipe would be waited for, without end.
+/// Opens a file only if it is regular: opening a pipe could block forever.
 ///
-/// It is looked at before it is opened, and could be exchanged in between by its owner, who then waits for himself.
+/// The check precedes the opening. The owner could replace the file in between, but would only block himself.
 public final class RegularFile {
     private static final Path NOTHING = Path.of("/dev/null");
 
     private RegularFile() {}
 
-    /// @throws NoSuchFileException when there is nothing
-    /// @throws FileSystemException when it is something else, or cannot be looked at
+    /// @throws NoSuchFileException if there is none
+    /// @throws FileSystemException if it is not regular, or cannot be checked
     public static Path of(Path file, LinkOption... options) throws IOException {
         if (!Files.isRegularFile(file, options) && !file.equals(NOTHING)) {
             Files.readAttributes(file, "isRegularFile", options);

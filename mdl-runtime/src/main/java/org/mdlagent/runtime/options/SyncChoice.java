@@ -9,14 +9,14 @@ import java.util.List;
 import org.mdlagent.arch.cpu.Calibration;
 import org.mdlagent.arch.cpu.CpuIdentity;
 
-/// Whether the agent waits T_max or asks for membarrier, until every core sees new code: T_max where this very
-/// processor has been calibrated, else membarrier.
+/// Chooses how the agent waits until every core sees new code: T_max if this very processor has been calibrated,
+/// else membarrier.
 ///
 /// @param tmaxTicks to wait, 0 for membarrier
-/// @param log       which it is, and why; a sentence each
+/// @param log       the choice and its reason, a sentence each
 public record SyncChoice(long tmaxTicks, List<String> log) {
     /// @param here  the processor of this process
-    /// @param files where calibrations may be, the preferred one first
+    /// @param files possible calibration files, the preferred one first
     public static SyncChoice of(AgentOptions.Sync wanted, CpuIdentity here, List<Path> files) {
         if (wanted == AgentOptions.Sync.MEMBARRIER || wanted == AgentOptions.Sync.STRICT) {
             return new SyncChoice(0, List.of("membarrier, as asked for"));

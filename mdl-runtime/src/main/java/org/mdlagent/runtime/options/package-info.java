@@ -1,4 +1,4 @@
-/// The options of the agent, in `MDL_OPTIONS` and as the command line passes them on.
+/// The agent's options, in `MDL_OPTIONS` and as passed by the command line.
 @NullMarked
 package org.mdlagent.runtime.options;
 

@@ -13,12 +13,11 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/// Who may read what is served.
+/// Access control of the server.
 ///
-/// With a token, who has it: in `Authorization: Bearer`, as the parameter `token`, or in the cookie that is set then.
-/// Without one the server listens on this machine only, and serves who calls it by a name of this machine: a page of
-/// elsewhere whose name has been made to lead here (DNS rebinding) has another `Host`. What pages of elsewhere fetch is
-/// refused in any case.
+/// With a token, clients must present it: in `Authorization: Bearer`, as the parameter `token`, or in the cookie
+/// set by that parameter. Without a token the server listens on this machine only, and requires a `Host` header
+/// that names this machine, against DNS rebinding. Cross-site requests are always refused.
 final class AccessRule {
     static final String COOKIE = "mdl_token";
 
@@ -34,7 +33,7 @@ final class AccessRule {
         GRANTED,
         /// The token is missing or wrong.
         NO_TOKEN,
-        /// The request came from a page of elsewhere.
+        /// The request is cross-site.
         FOREIGN
     }
 
@@ -59,9 +58,9 @@ final class AccessRule {
         return offered(headers, uri).anyMatch(this::isToken) ? Verdict.GRANTED : Verdict.NO_TOKEN;
     }
 
-    /// Whether a page of elsewhere makes a browser fetch this, for instance as a script or a picture.
-    /// Browsers send no `Origin` then, but say so (Fetch Metadata Request Headers, W3C).
-    /// A link that a person follows is allowed: the other page cannot read what it shows.
+    /// Whether another site's page makes the browser fetch this, for instance as a script or an image. Browsers
+    /// then send no `Origin`, but fetch metadata (Fetch Metadata Request Headers, W3C). Following a link is
+    /// allowed: the other page cannot read the result.
     private static boolean isFetchedByForeignPage(Headers headers) {
         String site = Objects.requireNonNullElse(headers.getFirst("Sec-Fetch-Site"), "none");
         boolean isOwn = site.equals("none") || site.equals("same-origin");
@@ -70,9 +69,9 @@ final class AccessRule {
         return !isOwn && !isFollowed;
     }
 
-    /// Whether it is the token that the server wants.
+    /// Whether it is the server's token.
     boolean isToken(String offer) {
-        // In a time that does not tell how much of it is right.
+        // Constant-time comparison.
         return token != null && MessageDigest.isEqual(offer.getBytes(StandardCharsets.UTF_8), token);
     }
 
@@ -93,7 +92,7 @@ final class AccessRule {
         return headers.getOrDefault(name, List.of()).stream();
     }
 
-    /// The token in a URI; null when there is none.
+    /// The token in a URI, or null.
     static @Nullable String parameter(URI uri) {
         return Arrays.stream(Objects.requireNonNullElse(uri.getRawQuery(), "").split("&"))
                 .filter(one -> one.startsWith(PARAMETER))

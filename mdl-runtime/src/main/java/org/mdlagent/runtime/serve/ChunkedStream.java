@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 
-/// A body whose length is not known before its end (RFC 9112, 7.1). What is below stays open.
+/// A chunked body of unknown length (RFC 9112, 7.1). Closing it leaves the underlying stream open.
 final class ChunkedStream extends OutputStream {
     private static final byte[] LAST = "0\r\n\r\n".getBytes(StandardCharsets.US_ASCII);
     private static final byte[] LINE_END = "\r\n".getBytes(StandardCharsets.US_ASCII);
@@ -47,7 +47,7 @@ final class ChunkedStream extends OutputStream {
         }
     }
 
-    /// Ends the body: to be called only when it is whole, so that readers see when it is not.
+    /// Ends the body. Call it only if the body is complete, so that clients can detect truncation.
     void end() throws IOException {
         flushChunk();
         out.write(LAST);

@@ -16,15 +16,15 @@ import java.util.Set;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 
-/// Reads the requests of whoever connects, before it is known who that is.
+/// Reads requests of unauthenticated clients.
 ///
-/// The JDK's own server either has no limit, or refuses those who come when it has been reached.
+/// The JDK's own server either has no connection limit, or refuses new clients at the limit.
 ///
-/// Assumes    A1 a request that is meant comes at once; one that is not, at length
+/// Assumes    A1 genuine requests arrive at once; abusive ones arrive slowly
 /// Guarantees G1 at most [#MOST] connections are open. When one more comes, the eldest of those that wait for the rest
 ///               of a request gives way, or of those whose answer has not been taken, whichever are more; so neither a
 ///               half request nor an answer that nobody reads, however often, keeps anybody from an answer
-///            G2 a request has to come, and its answer to be taken, in a limited time
+///            G2 receiving a request and sending its answer have time limits
 final class Connections implements AutoCloseable {
     static final int MOST = 200;
 
@@ -34,9 +34,9 @@ final class Connections implements AutoCloseable {
     private static final int SWEEP_MILLIS = 1000;
     private static final long PAUSE_NANOS = 10_000_000;
 
-    /// Who answers requests.
+    /// Handles requests.
     interface Handler {
-        /// Answers one; returns whether another may follow on the connection.
+        /// Answers a request; returns whether the connection stays open.
         boolean answer(RequestHead request, InetAddress peer, OutputStream out) throws IOException;
 
         void refuse(RequestHead.Refused refusal, OutputStream out) throws IOException;
@@ -55,7 +55,7 @@ final class Connections implements AutoCloseable {
     private final Handler handler;
     private final Object lock = new Object();
 
-    /// Those that are open are in one of the two, in the order in which they came there.
+    /// Each open connection is in one of the two, in order of insertion.
     private final SequencedSet<Connection> waiting = new LinkedHashSet<>();
 
     private final SequencedSet<Connection> answered = new LinkedHashSet<>();
@@ -89,9 +89,9 @@ final class Connections implements AutoCloseable {
             try {
                 socket = server.accept();
             } catch (SocketTimeoutException e) {
-                // time to look for those whose time is over
+                // time to check for expired connections
             } catch (IOException e) {
-                // There may be no more descriptors.
+                // Out of descriptors, perhaps.
                 makeRoom(0);
                 LockSupport.parkNanos(PAUSE_NANOS);
             }
@@ -111,7 +111,7 @@ final class Connections implements AutoCloseable {
         Thread.ofVirtual().start(() -> serve(connection));
     }
 
-    /// Cuts one where more than so many are open.
+    /// Closes a connection if too many are open.
     private void makeRoom(int most) {
         synchronized (lock) {
             if (waiting.size() + answered.size() > most) {
@@ -129,16 +129,16 @@ final class Connections implements AutoCloseable {
         }
     }
 
-    /// Whoever reads or writes there gets an exception.
+    /// A thread that reads or writes there gets an exception.
     private static void cut(Connection connection) {
         try {
             connection.socket.close();
         } catch (IOException e) {
-            // it is of no use any more
+            // nothing more to do with it
         }
     }
 
-    /// Has it in another one of the two; one that has been cut stays out.
+    /// Moves it to the other set, unless it has been closed.
     private void move(Connection connection, Set<Connection> from, Set<Connection> to, long nanos) {
         synchronized (lock) {
             connection.deadline = System.nanoTime() + nanos;
@@ -156,7 +156,7 @@ final class Connections implements AutoCloseable {
                 move(connection, answered, waiting, REQUEST_NANOS);
             }
         } catch (IOException e) {
-            // Who has asked has gone, or has been cut off.
+            // The client has disconnected, or was closed.
         } finally {
             synchronized (lock) {
                 waiting.remove(connection);

@@ -6,10 +6,10 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 
-/// The formats that Prometheus understands, and which of them a request wants (RFC 9110, section 12.5.1).
+/// The exposition formats of Prometheus, and content negotiation (RFC 9110, section 12.5.1).
 ///
-/// Protobuf is named by `application/vnd.google.protobuf; proto=io.prometheus.client.MetricFamily; encoding=delimited`,
-/// which Prometheus asks for where it keeps native histograms.
+/// Protobuf is `application/vnd.google.protobuf; proto=io.prometheus.client.MetricFamily; encoding=delimited`,
+/// which Prometheus requests if it stores native histograms.
 enum ExpositionFormat {
     TEXT("text/plain; version=0.0.4; charset=utf-8"),
     PROTOBUF("application/vnd.google.protobuf; proto=io.prometheus.client.MetricFamily; encoding=delimited");
@@ -42,7 +42,7 @@ enum ExpositionFormat {
         return protobuf > 0 && protobuf >= text ? PROTOBUF : TEXT;
     }
 
-    /// By name and in lower case, the type itself by "".
+    /// Parameters by lower-case name; the type itself under "".
     private static Map<String, String> parameters(String range) {
         Map<String, String> parameters = new TreeMap<>();
         String[] parts = range.toLowerCase(Locale.ROOT).split(";");

@@ -4,10 +4,9 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 
-/// Sessions whose figures cannot be rendered. A session is written by its program, so anything may stand in it: one
-/// program's bad figures cost that program's figures, and no other's. They are tried again with the next figures, which
-/// may
-/// be sound, and named once.
+/// Sessions whose figures cannot be rendered. A session is written by its program, so it may contain anything: bad
+/// figures of one program must not affect others. Such sessions are retried with the next figures, and reported
+/// once.
 final class LeftOut {
     private final Consumer<String> messages;
     private final Set<String> said = ConcurrentHashMap.newKeySet();

@@ -17,21 +17,21 @@ import org.jspecify.annotations.Nullable;
 import org.mdlagent.profiler.report.exposition.OtlpReport;
 import org.mdlagent.profiler.report.exposition.SessionSeries;
 
-/// Sends the figures of the programs that run to an OpenTelemetry collector, by OTLP over HTTP in JSON, on a thread of
-/// its own.
+/// Pushes figures of running programs to an OpenTelemetry collector, by OTLP over HTTP in JSON, on a dedicated
+/// thread.
 ///
-/// Sums and histograms are cumulative, so what could not be sent is not kept: the next request holds it, too. After a
-/// failure the next comes sooner, then ever later, up to [#LONGEST_PAUSE].
+/// Sums and histograms are cumulative, so unsent figures need not be kept: the next request includes them. After a
+/// failure the first retry is early, then the pauses back off up to [#LONGEST_PAUSE].
 public final class OtlpPush implements AutoCloseable {
     static final Duration LONGEST_PAUSE = Duration.ofMinutes(5);
 
     private static final Duration FIRST_PAUSE = Duration.ofSeconds(1);
     private static final int TIMEOUT_MILLIS = 10_000;
 
-    /// Of an answer, which is shown.
+    /// Maximum length of a shown answer.
     private static final int ANSWER_BYTES = 300;
 
-    /// A collector that takes a part of a request only says so in an answer of success.
+    /// A collector reports partial success in a successful answer.
     private static final Pattern REJECTED = Pattern.compile("\"rejectedDataPoints\"\\s*:\\s*\"?[1-9]");
 
     private static final String FINE = "takes metrics again";
@@ -46,10 +46,11 @@ public final class OtlpPush implements AutoCloseable {
     private final LeftOut leftOut;
     private String said = FINE;
 
-    /// @param collector of which the path `/v1/metrics` takes metrics
-    /// @param headers   that it wants
+    /// @param collector base URI; metrics go to its path `/v1/metrics`
+    /// @param headers   headers that it requires
     /// @param host      name of the machine
-    /// @param messages  where it is said that requests begin to fail, or fail for another reason, and succeed again
+    /// @param messages  receives changes of state: requests start to fail, fail for another reason, or succeed
+    ///     again
     public OtlpPush(
             URI collector,
             RequestHeaders headers,
@@ -85,7 +86,7 @@ public final class OtlpPush implements AutoCloseable {
                     push();
                     failures = 0;
                 } catch (RuntimeException e) {
-                    // A defect of ours: the thread goes on, since the next figures may be sound.
+                    // A bug of ours: continue, because the next figures may be good.
                     failures++;
                     say("gets no metrics: " + e, "");
                 } catch (IOException e) {
@@ -99,7 +100,7 @@ public final class OtlpPush implements AutoCloseable {
         }
     }
 
-    /// Says how it goes, unless that was said last.
+    /// Reports the state if it has changed.
     private void say(String state, String details) {
         if (!state.equals(said)) {
             messages.accept("the collector " + collector + " " + state + details);
@@ -121,7 +122,7 @@ public final class OtlpPush implements AutoCloseable {
         };
     }
 
-    /// Until the next request, after so many failures in a row.
+    /// Pause until the next request, by the number of consecutive failures.
     static Duration pause(int failures, Duration interval) {
         if (failures == 0) {
             return interval;
@@ -130,7 +131,7 @@ public final class OtlpPush implements AutoCloseable {
         return doubled.compareTo(LONGEST_PAUSE) < 0 ? doubled : LONGEST_PAUSE;
     }
 
-    /// Sends one request; without programs there is nothing to tell.
+    /// Sends one request, unless there are no programs.
     private void push() throws IOException {
         List<SessionSeries> series = sessions.series();
         if (series.isEmpty()) {
@@ -155,7 +156,7 @@ public final class OtlpPush implements AutoCloseable {
         }
     }
 
-    /// What a collector rejects is not sent once more, as OTLP demands; figures that are cumulative have no need to be.
+    /// Rejected data is not resent, as OTLP requires; cumulative figures do not need it.
     private void judge(HttpURLConnection connection) throws IOException {
         int status = connection.getResponseCode();
         String answer = answer(status < 400 ? connection.getInputStream() : connection.getErrorStream());
@@ -173,7 +174,7 @@ public final class OtlpPush implements AutoCloseable {
         }
     }
 
-    /// The beginning of what was answered, in one line.
+    /// The beginning of the answer, on one line.
     private static String answer(@Nullable InputStream in) throws IOException {
         if (in == null) {
             return "";

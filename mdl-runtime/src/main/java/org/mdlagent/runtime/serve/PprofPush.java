@@ -23,18 +23,18 @@ import org.mdlagent.profiler.report.profile.SessionFacts;
 import org.mdlagent.profiler.report.session.SessionReader;
 import org.mdlagent.profiler.slice.TimeSlice;
 
-/// Sends what the programs that run have done since the last time to a server of profiles, as pprof, on a thread of its
-/// own: to Pyroscope (`/ingest`), or to Parca (an address that ends with `/profiles/writeraw`).
+/// Pushes new profiles of running programs to a profile server, as pprof, on a dedicated thread: to Pyroscope
+/// (`/ingest`), or to Parca (an address that ends with `/profiles/writeraw`).
 ///
-/// A profile is of slices of time that have ended, so nothing is sent twice. What could not be sent goes with the next
-/// profile, as far back as the session keeps slices; after a failure the others wait for the next time, too.
+/// A profile covers completed time slices, so nothing is sent twice. Unsent slices go with the next profile, as
+/// far back as the session keeps slices; after a failure the other programs also wait for the next round.
 public final class PprofPush implements AutoCloseable {
     private static final int TIMEOUT_MILLIS = 10_000;
     private static final String PARCA = "/profiles/writeraw";
     private static final String BOUNDARY = "mdl-part-of-a-request";
     private static final String FINE = "takes profiles again";
 
-    /// What Pyroscope is to know of the values in a profile.
+    /// Sample type metadata for Pyroscope.
     private static final String SAMPLE_TYPES = """
             {"calls": {"units": "samples"}, "total": {"units": "nanoseconds"}, "self": {"units": "nanoseconds"}}""";
 
@@ -47,13 +47,14 @@ public final class PprofPush implements AutoCloseable {
     private final LeftOut leftOut;
     private final Thread thread;
 
-    /// The last slice of each session that was sent, or was there before the first look.
+    /// The last slice of each session that was sent, or existed at the first look.
     private final Map<Path, Long> sent = new HashMap<>();
 
     private String said = FINE;
 
     /// @param host     name of the machine
-    /// @param messages where it is said that requests begin to fail, or fail for another reason, and succeed again
+    /// @param messages receives changes of state: requests start to fail, fail for another reason, or succeed
+    ///     again
     public PprofPush(URI server, Duration interval, SessionSource source, String host, Consumer<String> messages) {
         String base = server.toString().replaceFirst("/+$", "");
         parca = base.endsWith(PARCA);
@@ -86,7 +87,7 @@ public final class PprofPush implements AutoCloseable {
         }
     }
 
-    /// Sends what is new of each session whose program runs.
+    /// Sends new slices of each session with a running program.
     void look() {
         try {
             List<Path> sessions = source.directories();
@@ -127,7 +128,7 @@ public final class PprofPush implements AutoCloseable {
             slices = kept.stream().filter(slice -> slice.number() > last).toList();
             profile = reader.profile(slices);
         } catch (IOException e) {
-            // One that cannot be read keeps no other from being sent; the list of sessions says why it cannot.
+            // An unreadable session does not stop the others; the list of sessions shows the reason.
             return;
         }
         ByteArrayOutputStream pprof = new ByteArrayOutputStream();
@@ -150,7 +151,7 @@ public final class PprofPush implements AutoCloseable {
         post(URI.create(server + query), "multipart/form-data; boundary=" + BOUNDARY, parts(pprof));
     }
 
-    /// What is no letter of a label could end it.
+    /// Replace characters that could end a label.
     private static String label(String text) {
         return text.replaceAll("[^A-Za-z0-9_.-]", "_");
     }

@@ -12,15 +12,15 @@ import java.util.Objects;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/// What a request says before its body (RFC 9112).
+/// The request line and headers (RFC 9112).
 ///
-/// @param isOld whether it is of HTTP/1.0, which knows no chunks
+/// @param isOld whether it is HTTP/1.0, which has no chunked encoding
 record RequestHead(String method, URI uri, boolean isOld, Headers headers) {
     static final int BYTES_MAX = 16_384;
 
     private static final Pattern NAME = Pattern.compile("[!#$%&'*+.^_`|~0-9A-Za-z-]+");
 
-    /// It cannot be answered; nor what follows it.
+    /// The request is invalid, and so is the rest of the connection.
     static final class Refused extends IOException {
         private static final long serialVersionUID = 1;
         private final int status;
@@ -35,7 +35,7 @@ record RequestHead(String method, URI uri, boolean isOld, Headers headers) {
         }
     }
 
-    /// Reads the next one; null when none comes any more.
+    /// Reads the next request head; null at the end.
     static @Nullable RequestHead read(InputStream in) throws IOException {
         String line = line(in, BYTES_MAX);
         if (line == null) {
@@ -50,7 +50,7 @@ record RequestHead(String method, URI uri, boolean isOld, Headers headers) {
         for (String field = field(in, rest); !field.isEmpty(); field = field(in, rest)) {
             rest -= field.length();
             int colon = field.indexOf(':');
-            // With a blank in it, another server may see another header there.
+            // A header name with a blank may be parsed differently by proxies.
             if (colon < 0 || !NAME.matcher(field.substring(0, colon)).matches()) {
                 throw new Refused(400, "a header has no name");
             }
@@ -79,7 +79,7 @@ record RequestHead(String method, URI uri, boolean isOld, Headers headers) {
         return field;
     }
 
-    /// A line without its end; null at the end of the stream.
+    /// A line without its terminator; null at the end of the stream.
     private static @Nullable String line(InputStream in, int most) throws IOException {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         for (int next = in.read(); next != '\n'; next = in.read()) {
@@ -95,7 +95,7 @@ record RequestHead(String method, URI uri, boolean isOld, Headers headers) {
         return line.endsWith("\r") ? line.substring(0, line.length() - 1) : line;
     }
 
-    /// Whether another one may follow. A body would have to be read first.
+    /// Whether another request may follow. Not after a body, which would have to be read first.
     boolean isFollowed() {
         return !isOld
                 && !"close".equalsIgnoreCase(headers.getFirst("Connection"))

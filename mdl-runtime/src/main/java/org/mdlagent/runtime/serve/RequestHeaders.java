@@ -10,24 +10,24 @@ import java.util.TreeMap;
 import java.util.function.BiConsumer;
 import java.util.regex.Pattern;
 
-/// The headers that a collector wants with each request, to know who sends it above all. Their values are secrets: no
-/// message and no text of this class has them.
+/// Headers for each request to a collector, mainly for authentication. Their values are secrets: no message or
+/// text of this class contains them.
 public final class RequestHeaders {
     /// RFC 9110, section 5.6.2.
     private static final Pattern NAME = Pattern.compile("[!#$%&'*+.^_`|~0-9A-Za-z-]+");
 
-    /// RFC 9110, section 5.5, without what lies outside of ASCII.
+    /// RFC 9110, section 5.5, ASCII only.
     private static final Pattern VALUE = Pattern.compile("[\\t -~]*");
 
-    /// What a request says of itself.
+    /// Headers set by the request itself.
     private static final Set<String> TAKEN =
             Set.of("connection", "content-encoding", "content-length", "content-type", "host", "transfer-encoding");
 
     private final Map<String, String> values = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
 
-    /// Adds a header that is written as `NAME=VALUE`; it takes the place of one of the same name.
+    /// Adds a header `NAME=VALUE`; replaces one of the same name.
     ///
-    /// @throws IllegalArgumentException when it is none; the message says why
+    /// @throws IllegalArgumentException if it is invalid; the message says why
     public void add(String header) {
         int equals = header.indexOf('=');
         if (equals < 0) {
@@ -47,10 +47,10 @@ public final class RequestHeaders {
         values.put(name, value);
     }
 
-    /// Adds headers that are written as OpenTelemetry has them in environment variables: separated by commas, and
-    /// percent-encoded ("OpenTelemetry Protocol Exporter", "Specifying headers via environment variables").
+    /// Adds headers in OpenTelemetry's environment variable format: separated by commas, and percent-encoded
+    /// ("OpenTelemetry Protocol Exporter", "Specifying headers via environment variables").
     ///
-    /// @throws IllegalArgumentException when they are none; the message says why
+    /// @throws IllegalArgumentException if they are invalid; the message says why
     public void addEncoded(String headers) {
         for (String header : headers.split(",")) {
             if (!header.isBlank()) {
@@ -61,17 +61,17 @@ public final class RequestHeaders {
 
     private static String decoded(String header) {
         try {
-            // In these lists a plus sign is itself.
+            // In these lists a plus sign is literal.
             return URLDecoder.decode(header.replace("+", "%2B"), StandardCharsets.UTF_8);
         } catch (IllegalArgumentException e) {
-            // Its message has what it could not read.
+            // Its message contains the secret text.
             throw new IllegalArgumentException("a % is not followed by two hexadecimal digits");
         }
     }
 
-    /// Adds headers that stand in the lines of a file; empty lines, and those that begin with #, are none.
+    /// Adds headers from the lines of a file; skips empty lines and those that begin with #.
     ///
-    /// @throws IllegalArgumentException when they are none; the message says where and why
+    /// @throws IllegalArgumentException if they are invalid; the message says where and why
     public void addLines(List<String> lines) {
         for (int i = 0; i < lines.size(); i++) {
             if (lines.get(i).isBlank() || lines.get(i).startsWith("#")) {

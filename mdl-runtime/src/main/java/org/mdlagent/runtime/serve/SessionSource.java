@@ -5,12 +5,12 @@ import java.nio.file.Path;
 import java.util.List;
 import org.mdlagent.profiler.report.profile.SessionFacts;
 
-/// Where the sessions are that are served.
+/// The source of the served sessions.
 public interface SessionSource {
-    /// Directories that hold sessions, the newest first.
+    /// Session directories, newest first.
     List<Path> directories() throws IOException;
 
-    /// Whether the program of a session still runs.
+    /// Whether a session's program still runs.
     boolean runs(SessionFacts session);
 
     /// How it ended, in words.

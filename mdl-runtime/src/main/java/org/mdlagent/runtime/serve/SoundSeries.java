@@ -5,11 +5,11 @@ import java.util.ArrayList;
 import java.util.List;
 import org.mdlagent.profiler.report.exposition.SessionSeries;
 
-/// Renders the figures of several programs in one text, but for those that cannot be rendered.
+/// Renders the figures of several programs as one text, without those that cannot be rendered.
 final class SoundSeries {
     private SoundSeries() {}
 
-    /// How figures become a text.
+    /// Renders figures as text.
     interface Rendering<T> {
         T of(List<SessionSeries> series) throws IOException;
     }

@@ -16,9 +16,10 @@ import org.mdlagent.profiler.report.profile.SessionFacts;
 import org.mdlagent.profiler.report.profile.TimedCall;
 import org.mdlagent.profiler.report.session.SessionReader;
 
-/// A session, and what its readers have been told of it. However many there are, it is read twice a second at most.
+/// A session and its cached results for readers. It is read at most twice a second, whatever the number of
+/// readers.
 ///
-/// The session is opened for each look, since its data move when the program has ended.
+/// The session is opened for each look, because its data moves when the program ends.
 final class WatchedSession {
     private static final long FRESH_NANOS = Duration.ofMillis(500).toNanos();
     private static final long KEPT_NANOS = Duration.ofMinutes(1).toNanos();
@@ -33,7 +34,7 @@ final class WatchedSession {
     private @Nullable SessionSeries series;
     private long looked;
 
-    /// @param runs whether the program of a session does
+    /// @param runs whether a session's program runs
     WatchedSession(Path directory, Predicate<SessionFacts> runs) throws IOException {
         this.id = directory.getFileName().toString();
         this.directory = directory;
@@ -48,7 +49,7 @@ final class WatchedSession {
         return id;
     }
 
-    /// As of the last look.
+    /// Result of the last look.
     synchronized SessionFacts facts() {
         return facts;
     }
@@ -58,7 +59,7 @@ final class WatchedSession {
         return live;
     }
 
-    /// Looks whether the program still runs, and forgets what nobody has wanted to know for some time.
+    /// Checks whether the program still runs, and drops results that have not been requested for some time.
     synchronized void check(long nanoTime) throws IOException {
         if (live) {
             try (SessionReader reader = SessionReader.open(directory)) {
@@ -75,7 +76,7 @@ final class WatchedSession {
         }
     }
 
-    /// What is recorded.
+    /// The recorded data.
     synchronized Profile profile() throws IOException {
         long now = System.nanoTime();
         Profile known = profile;
@@ -95,7 +96,7 @@ final class WatchedSession {
         return known;
     }
 
-    /// The report of what is recorded.
+    /// The report.
     synchronized LiveReport report() throws IOException {
         Profile now = profile();
         LiveReport known = report;
@@ -106,28 +107,28 @@ final class WatchedSession {
         return known;
     }
 
-    /// What is new of the heat map of a function, by its position, since a slice of time.
+    /// New data of a function's heat map, by position, since a time slice.
     HeatNews heat(int function, long from) throws IOException {
         try (SessionReader reader = SessionReader.open(directory)) {
             return new HeatNews(reader, function, from);
         }
     }
 
-    /// What is new of the time spent in some functions, by their positions, since a slice of time.
+    /// New data of the time spent in some functions, by positions, since a time slice.
     SpentNews spent(Set<Integer> functions, long from) throws IOException {
         try (SessionReader reader = SessionReader.open(directory)) {
             return new SpentNews(reader, functions, from);
         }
     }
 
-    /// The last calls of each thread that were timed.
+    /// The last timed calls of each thread.
     List<TimedCall> lastCalls() throws IOException {
         try (SessionReader reader = SessionReader.open(directory)) {
             return reader.lastCalls();
         }
     }
 
-    /// What monitoring systems are told: the hottest functions, as many as `limit`.
+    /// Figures for monitoring systems: the hottest `limit` functions.
     synchronized SessionSeries series(int limit) throws IOException {
         Profile now = profile();
         SessionSeries known = series;

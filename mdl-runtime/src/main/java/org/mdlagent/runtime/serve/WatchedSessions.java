@@ -14,28 +14,28 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.profiler.report.exposition.SessionSeries;
 
-/// The sessions of this user, those that come and go included.
+/// The sessions of this user, kept up to date.
 public final class WatchedSessions {
     private static final long FRESH_NANOS = Duration.ofSeconds(1).toNanos();
 
     private final SessionSource source;
     private final int limit;
 
-    /// Held while files are opened, which may take long: who finds it held takes what is known.
+    /// Held while files are opened, which may be slow: a thread that finds it held uses the known sessions.
     private final ReentrantLock looking = new ReentrantLock();
 
-    /// By their directories, the newest first. Never changed, but exchanged.
+    /// By directory, newest first. Copy on write.
     private volatile @Nullable Map<Path, WatchedSession> known;
 
     private volatile long looked;
 
-    /// @param limit functions of a program that monitoring systems are told of
+    /// @param limit maximum functions of a program for monitoring systems
     public WatchedSessions(SessionSource source, int limit) {
         this.source = source;
         this.limit = limit;
     }
 
-    /// All of them, the newest first.
+    /// All sessions, newest first.
     List<WatchedSession> all() throws IOException {
         Map<Path, WatchedSession> before = known;
         if (before != null && (System.nanoTime() - looked < FRESH_NANOS || !looking.tryLock())) {
@@ -69,13 +69,13 @@ public final class WatchedSessions {
                 session.check(now);
                 found.put(directory, session);
             } catch (IOException e) {
-                // Damaged, being made, or being removed; mdl list says which.
+                // Damaged, being created, or being removed; mdl list shows which.
             }
         }
         return found;
     }
 
-    /// Those whose programs run. A process that has executed another program is in the newest of its sessions only.
+    /// Sessions with running programs. For a process that has executed another program, only its newest session.
     List<WatchedSession> live() throws IOException {
         Set<Integer> processes = new HashSet<>();
         List<WatchedSession> live = new ArrayList<>();
@@ -87,19 +87,19 @@ public final class WatchedSessions {
         return live;
     }
 
-    /// The session of this name. No path is made of it.
+    /// The session with this name. The name is never used as a path.
     Optional<WatchedSession> find(String id) throws IOException {
         return all().stream().filter(session -> session.id().equals(id)).findFirst();
     }
 
-    /// What monitoring systems are told of the programs that run.
+    /// Figures of running programs for monitoring systems.
     List<SessionSeries> series() throws IOException {
         List<SessionSeries> series = new ArrayList<>();
         for (WatchedSession session : live()) {
             try {
                 series.add(session.series(limit));
             } catch (IOException e) {
-                // As above: the others are told of all the same.
+                // As above: the others are not affected.
             }
         }
         return series;

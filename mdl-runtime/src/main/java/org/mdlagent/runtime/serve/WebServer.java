@@ -38,15 +38,15 @@ import org.mdlagent.profiler.report.profile.TimedCall;
 /// | path | what |
 /// | --- | --- |
 /// | `/` | the list of programs |
-/// | `/session/ID` | the report of one, which goes on |
-/// | `/session/ID/profile.json?since=LOOK&shown=POSITION,...` | what is new of it |
-/// | `/session/ID/heat.json?function=POSITION&from=SLICE` | what is new of a function's heat map |
-/// | `/session/ID/spent.json?functions=POSITION,...&from=SLICE` | what is new of the time spent in some functions |
+/// | `/session/ID` | the live report of one |
+/// | `/session/ID/profile.json?since=LOOK&shown=POSITION,...` | its new data |
+/// | `/session/ID/heat.json?function=POSITION&from=SLICE` | new data of a function's heat map |
+/// | `/session/ID/spent.json?functions=POSITION,...&from=SLICE` | new data of the time spent in some functions |
 /// | `/session/ID/calls.json` | its slowest calls |
-/// | `/metrics` | the figures of all that run, for Prometheus, in the [ExpositionFormat] that it wants |
-/// | `/healthz` | that it answers, for whoever asks |
+/// | `/metrics` | figures of all running programs for Prometheus, in the requested [ExpositionFormat] |
+/// | `/healthz` | liveness check, without authentication |
 ///
-/// Nothing can be changed through it. It is not encrypted.
+/// Read-only. Not encrypted.
 public final class WebServer implements AutoCloseable {
     private static final int ENDED_SHOWN = 20;
     private static final Pattern SESSION = Pattern.compile("/session/([^/]+)(?:/(profile|heat|spent|calls)\\.json)?");
@@ -74,7 +74,7 @@ public final class WebServer implements AutoCloseable {
     private final AccessRule access;
     private final String host;
 
-    /// What is answered.
+    /// An answer.
     private record Answer(int status, String type, Body body) {
         static Answer of(String type, TextBody body) {
             return text(200, type, body);
@@ -101,9 +101,9 @@ public final class WebServer implements AutoCloseable {
         void write(Appendable out) throws IOException;
     }
 
-    /// Binds the address; [#start] begins to answer.
+    /// Binds the address; [#start] starts to answer.
     ///
-    /// @param token without which nobody is answered; null for everybody on this machine
+    /// @param token required token; null serves everybody on this machine
     /// @param host  name of the machine
     public WebServer(
             InetSocketAddress address,
@@ -123,7 +123,7 @@ public final class WebServer implements AutoCloseable {
         connections.start();
     }
 
-    /// With the port that it has been given.
+    /// The bound address, with the actual port.
     public InetSocketAddress address() {
         return connections.address();
     }
@@ -169,7 +169,7 @@ public final class WebServer implements AutoCloseable {
         }
         URI uri = request.uri();
         if ("/healthz".equals(uri.getPath())) {
-            // A supervisor has no token, and calls the server by whatever address it knows. It learns nothing else.
+            // Supervisors have no token and may use any address. They learn nothing else.
             return Answer.text(200, "ok");
         }
         switch (access.judge(request.headers(), uri)) {
@@ -196,11 +196,11 @@ public final class WebServer implements AutoCloseable {
         }
     }
 
-    /// Moves the token from the address, which people pass on, into a cookie. The value is the server's own token: no
-    /// request chooses a character of a header.
+    /// Moves the token from the URL, which users share, into a cookie. The value is the server's own token, so the
+    /// request controls no header character.
     private static Answer withCookie(URI uri, Headers headers, String token) {
         headers.set("Set-Cookie", AccessRule.COOKIE + "=" + token + "; Path=/; HttpOnly; SameSite=Strict");
-        // Two slashes would begin the name of another host.
+        // Two slashes would start a host name.
         headers.set(
                 "Location",
                 "/" + Objects.requireNonNullElse(uri.getRawPath(), "").replaceFirst("^/+", ""));
@@ -216,7 +216,7 @@ public final class WebServer implements AutoCloseable {
         if (path.equals("/metrics")) {
             List<SessionSeries> series = sessions.series();
             ExpositionFormat format = ExpositionFormat.wanted(headers.getOrDefault("Accept", List.of()));
-            // Rendered before the answer begins, which could not be taken back.
+            // Rendered before the answer begins, because a started answer cannot report an error.
             byte[] figures = SoundSeries.render(series, sound -> render(sound, format), new LeftOut(message -> {}));
             return new Answer(200, format.contentType(), out -> out.write(figures));
         }
@@ -251,7 +251,7 @@ public final class WebServer implements AutoCloseable {
             try {
                 live.add(new SessionsPage.Live(session.id(), session.profile()));
             } catch (SessionFormatException e) {
-                // One that is damaged must not hide the others; its own page says what is wrong with it.
+                // A damaged session must not hide the others; its own page shows the error.
             }
         }
         List<SessionsPage.Ended> ended = sessions.all().stream()
@@ -291,7 +291,7 @@ public final class WebServer implements AutoCloseable {
         return Answer.of(JSON, out -> report.writeCalls(calls, out));
     }
 
-    /// A parameter that is positions of functions; none where it is not there.
+    /// A parameter with positions of functions; empty if absent.
     private static Set<Integer> positions(URI uri, String parameter) {
         return Arrays.stream(
                         parameter(uri, parameter, "[0-9,]{1,2000}").orElse("").split(","))
@@ -300,7 +300,7 @@ public final class WebServer implements AutoCloseable {
                 .collect(Collectors.toSet());
     }
 
-    /// A parameter that is a number; 0 where it is not there.
+    /// A numeric parameter; 0 if absent.
     private static long number(URI uri, String parameter) {
         return parameter(uri, parameter, "[0-9]{1,18}").map(Long::parseLong).orElse(0L);
     }
@@ -351,7 +351,7 @@ public final class WebServer implements AutoCloseable {
         out.write(head.append("\r\n").toString().getBytes(StandardCharsets.ISO_8859_1));
     }
 
-    /// On this machine it would cost more than it saves.
+    /// For clients on this machine compression costs more than it saves.
     private static boolean isZipped(RequestHead request, InetAddress peer) {
         String accepted = Objects.requireNonNullElse(request.headers().getFirst("Accept-Encoding"), "");
         return accepted.toLowerCase(Locale.ROOT).contains("gzip") && !peer.isLoopbackAddress();

@@ -1,4 +1,4 @@
-/// `mdl serve`: a server of the live sessions' pages and figures, and a sender of the figures to a collector.
+/// `mdl serve`: serves pages and figures of live sessions, and pushes figures to a collector.
 @NullMarked
 package org.mdlagent.runtime.serve;
 

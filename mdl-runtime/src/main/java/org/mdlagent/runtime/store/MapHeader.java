@@ -11,9 +11,8 @@ import java.nio.file.StandardOpenOption;
 import java.util.regex.Pattern;
 import org.mdlagent.profiler.report.codec.RecordFormatException;
 
-/// What a map's file begins with: text that names the classes which the library makes objects of. The library looks
-/// them
-/// up, whatever they are. So it only gets a file with the text of a map of ours, which differs in numbers alone.
+/// The header of a map's file: text that names the classes that the library instantiates, whatever they are. So
+/// the library only gets a file whose header equals that of our maps, except for numbers.
 ///
 /// | offset | |
 /// | --- | --- |
@@ -24,12 +23,12 @@ final class MapHeader {
     private static final int LENGTH = 8;
     private static final int TEXT = 12;
 
-    /// Of a map whose numbers have all digits that they may have.
+    /// Maximum length of the header, with all numbers at full length.
     private static final int TEXT_MAX = 4096;
 
     private static final Pattern NUMBER = Pattern.compile("(?<=: )[0-9]+(?:\\.[0-9]+)?(?=,?\\n)");
 
-    /// With `#` for each number.
+    /// The text with `#` for each number.
     private static final String EXPECTED = """
             !net.openhft.chronicle.map.VanillaChronicleMap {
               dataFileVersion: "2026.1",
@@ -83,7 +82,7 @@ final class MapHeader {
 
     private MapHeader() {}
 
-    /// @throws RecordFormatException when a file does not begin as a map of ours does
+    /// @throws RecordFormatException if a file does not have the header of our maps
     static void check(Path file) throws IOException {
         if (!NUMBER.matcher(text(file)).replaceAll("#").strip().equals(EXPECTED.strip())) {
             throw new RecordFormatException("it was written by another version of mdl, or by somebody else");

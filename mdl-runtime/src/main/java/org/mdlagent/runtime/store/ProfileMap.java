@@ -17,21 +17,20 @@ import org.mdlagent.profiler.report.profile.Run;
 import org.mdlagent.profiler.report.profile.RunCodec;
 import org.mdlagent.profiler.report.profile.RunProfile;
 
-/// What is in the file of a store: a map, off the heap, from build id, symbol and run to what was measured.
+/// The content of a store's file: an off-heap map from build id, symbol and run to measurements.
 ///
 /// | key | value |
 /// | --- | --- |
-/// | `runs` | how many there are: four bytes |
+/// | `runs` | number of runs: four bytes |
 /// | `run`, n | the n-th ([RunCodec]) |
-/// | build id, symbol, n, which of those with this symbol | a function in the n-th run ([FunctionCodec]) |
+/// | build id, symbol, n, index among those with this symbol | a function in the n-th run ([FunctionCodec]) |
 ///
-/// The parts of a key have a character between them that is in no symbol.
+/// The parts of a key are separated by a character that no symbol contains.
 final class ProfileMap implements AutoCloseable {
     private static final String SEPARATOR = "\0";
     private static final String RUNS = "runs";
 
-    /// Entries take up whole chunks of 64 bytes; the most that one may need is that of a function with a name of
-    /// hundreds of kilobytes.
+    /// Entries occupy chunks of 64 bytes; the largest is a function with a name of hundreds of kilobytes.
     private static final int CHUNK_BYTES = 64;
 
     private static final int RUNS_MAX = 1 << 16;
@@ -42,15 +41,15 @@ final class ProfileMap implements AutoCloseable {
         this.map = map;
     }
 
-    /// Opens a map, which is this process's alone.
+    /// Opens a map that no other process uses.
     ///
-    /// @throws RecordFormatException when it is no map that [#create] has made
+    /// @throws RecordFormatException if [#create] did not make it
     static ProfileMap open(Path file) throws IOException {
         MapHeader.check(file);
         return new ProfileMap(builder().createPersistedTo(file.toFile()));
     }
 
-    /// Makes a file of exactly these runs.
+    /// Creates a file with exactly these runs.
     static void create(Path file, List<RunProfile> runs) throws IOException {
         Map<String, byte[]> entries = entries(runs);
         long chunks = 0;
@@ -98,7 +97,7 @@ final class ProfileMap implements AutoCloseable {
         return build + SEPARATOR + symbol + SEPARATOR + n + SEPARATOR + which;
     }
 
-    /// The runs, in the order in which they were given.
+    /// The runs, in the given order.
     List<Run> runs() throws IOException {
         int count = ByteBuffer.wrap(required(RUNS)).getInt();
         if (count < 0 || count > RUNS_MAX) {
@@ -119,7 +118,7 @@ final class ProfileMap implements AutoCloseable {
         return value;
     }
 
-    /// The functions of a build that have a symbol, in the n-th run: several where the symbol is local to files.
+    /// The functions of a build with a symbol in the n-th run: several if the symbol is local to files.
     List<FunctionProfile> functions(String build, String symbol, int n) throws IOException {
         List<FunctionProfile> functions = new ArrayList<>();
         byte @Nullable [] value = map.get(key(build, symbol, n, 0));

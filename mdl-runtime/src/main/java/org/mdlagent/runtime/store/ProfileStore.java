@@ -19,16 +19,16 @@ import org.mdlagent.profiler.report.profile.FunctionProfile;
 import org.mdlagent.profiler.report.profile.Run;
 import org.mdlagent.profiler.report.profile.RunProfile;
 
-/// The profiles of runs, beyond the lives of their sessions and of the programs' builds. Its size is bounded: it keeps
-/// the newest runs, and of each the functions that took most time.
+/// Profiles of runs that outlive their sessions and the programs' builds. Bounded: it keeps the newest runs, and
+/// for each the functions with the most time.
 public final class ProfileStore {
-    /// Runs of one program.
+    /// Maximum runs of one program.
     static final int RUNS_OF_PROGRAM_MAX = 32;
 
-    /// Runs of all programs.
+    /// Maximum runs of all programs.
     static final int RUNS_MAX = 128;
 
-    /// Functions of one run.
+    /// Maximum functions of one run.
     static final int FUNCTIONS_MAX = 2_000;
 
     private static final Comparator<Run> NEWEST_FIRST =
@@ -36,26 +36,26 @@ public final class ProfileStore {
 
     private final StoreFile file;
 
-    /// @param directory where the store is, or will be
+    /// @param directory of the store; it need not exist
     public ProfileStore(Path directory) {
         file = new StoreFile(directory);
     }
 
-    /// A run that may be taken in, and how to read what it has measured.
+    /// A candidate run, and how to read its measurements.
     public record Candidate(Run run, Source source) {
-        /// Reads what a run has measured.
+        /// Reads a run's measurements.
         @FunctionalInterface
         public interface Source {
             RunProfile read() throws IOException;
         }
     }
 
-    /// What has become of candidates.
+    /// The result of adding candidates.
     ///
-    /// @param taken         runs that are in the store now and were not before
-    /// @param dropped       runs that had to go for them
-    /// @param cut           functions of the taken runs that found no room
-    /// @param killedWriters ids of processes that were killed while they took runs in, of which nothing was kept
+    /// @param taken         runs that were added
+    /// @param dropped       runs that were removed for them
+    /// @param cut           functions of the added runs that did not fit
+    /// @param killedWriters ids of processes that were killed while adding runs, which were lost
     public record Addition(int taken, int dropped, long cut, List<String> killedWriters) {
         static final Addition NONE = new Addition(0, 0, 0, List.of());
 
@@ -64,16 +64,16 @@ public final class ProfileStore {
         }
     }
 
-    /// The runs, the newest first; none when there is no store.
+    /// The runs, newest first; empty without a store.
     ///
-    /// @throws IOException when the store is damaged; the message says what to do
+    /// @throws IOException if the store is damaged; the message says what to do
     public List<Run> runs() throws IOException {
         return read(List.of(), ProfileMap::runs);
     }
 
-    /// What a run has measured.
+    /// A run's measurements.
     ///
-    /// @return null when the store does not have it
+    /// @return null if the store does not have it
     public @Nullable RunProfile profile(String id) throws IOException {
         return all().stream()
                 .filter(profile -> profile.run().id().equals(id))
@@ -81,7 +81,7 @@ public final class ProfileStore {
                 .orElse(null);
     }
 
-    /// The functions with a symbol, or, where none has it, those that `wanted` accepts, run by run, the oldest first.
+    /// The functions with a symbol, or, if there are none, those that `wanted` accepts, by run, oldest first.
     public List<HistoryReport.Entry> history(Predicate<Run> runs, String symbol, Predicate<FunctionProfile> wanted)
             throws IOException {
         List<HistoryReport.Entry> exactly = read(List.of(), map -> bySymbol(map, runs, symbol));
@@ -119,9 +119,9 @@ public final class ProfileStore {
         return entries;
     }
 
-    /// Takes in those of the candidates that belong to the newest runs and are not there yet.
+    /// Adds the candidates that belong to the newest runs and are not stored yet.
     ///
-    /// @throws IOException when the store is damaged, or a candidate; nothing has changed then
+    /// @throws IOException if the store or a candidate is damaged; then nothing has changed
     public Addition add(List<Candidate> candidates) throws IOException {
         if (chosen(runs(), candidates).isEmpty()) {
             return Addition.NONE;
@@ -150,7 +150,7 @@ public final class ProfileStore {
         }
     }
 
-    /// The candidates that are not known and would be kept.
+    /// The new candidates that would be kept.
     private static List<Candidate> chosen(List<Run> known, List<Candidate> candidates) {
         Set<String> ids = known.stream().map(Run::id).collect(Collectors.toSet());
         List<Candidate> unknown = candidates.stream()
@@ -164,7 +164,7 @@ public final class ProfileStore {
                 .toList();
     }
 
-    /// The ids of those runs that there is room for.
+    /// The ids of the runs that fit.
     private static Set<String> newest(List<Run> runs) {
         Map<String, Integer> ofProgram = new HashMap<>();
         return runs.stream()

@@ -21,11 +21,11 @@ import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.file.OpenFile;
 import org.mdlagent.arch.file.OwnDirectory;
 
-/// The file of a store, which is never written to once it is there.
+/// The file of a store. It is never modified, only replaced.
 ///
-/// A Chronicle Map that is killed while it is open for writing keeps its locks, and may hold half an entry; one that is
-/// killed while it is being made lets whoever opens it next wait for a minute. So nobody but its maker ever sees a map
-/// that is written to:
+/// If a process is killed while it writes to a Chronicle Map, the map keeps its locks and may contain half an
+/// entry; if it is killed while creating one, the next process that opens the map waits for a minute. So only its
+/// creator ever sees a map that is being written:
 ///
 ///   writer                                         reader
 ///   1 lock `lock`, remove what a killed one left
@@ -50,7 +50,7 @@ final class StoreFile {
     private static final FileAttribute<Set<PosixFilePermission>> OWNER_ONLY =
             PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"));
 
-    /// "mdlstor1", behind the map; then the map's length and its sum.
+    /// "mdlstor1", after the map; then the map's length and checksum.
     private static final long MAGIC = 0x6d646c73746f7231L;
 
     private static final int TRAILER_BYTES = 24;
@@ -58,7 +58,7 @@ final class StoreFile {
 
     private final Path directory;
 
-    /// @param directory made when something is written
+    /// @param directory created on the first write
     StoreFile(Path directory) {
         this.directory = directory;
     }
@@ -67,12 +67,12 @@ final class StoreFile {
         return directory.resolve(NAME);
     }
 
-    /// A file of this process beside the store's.
+    /// A file of this process in the store's directory.
     private static Path own(OwnDirectory directory, String suffix) {
         return directory.path().resolve(NAME + "." + ProcessHandle.current().pid() + suffix);
     }
 
-    /// The map in a file of its own, which goes when this is closed, or before: once it is open.
+    /// A private copy of the map, removed once it is open, or when this is closed.
     static final class Copy implements AutoCloseable {
         private final OwnDirectory directory;
         private final Path path;
@@ -100,8 +100,8 @@ final class StoreFile {
 
     /// Copies the map.
     ///
-    /// @return null when there is no store yet
-    /// @throws IOException when it is damaged, or another user's; the message says what to do
+    /// @return null if there is no store yet
+    /// @throws IOException if it is damaged, or another user's; the message says what to do
     @Nullable
     Copy copy() throws IOException {
         try {
@@ -155,13 +155,13 @@ final class StoreFile {
         }
     }
 
-    /// That the file cannot be trusted. Sessions that are still there come in again by themselves.
+    /// Reports a damaged file. Existing sessions are added again automatically.
     IOException damaged(String what) {
         return new IOException(file() + ": " + what + "; move it away, and mdl history takes in again the sessions that"
                 + " are still there: mv " + file() + " " + file() + ".damaged");
     }
 
-    /// Waits until no other process writes, and makes room for what a writer needs.
+    /// Waits until no other process writes, and removes leftovers.
     Writing write() throws IOException {
         OwnDirectory opened = OwnDirectory.create(directory);
         try {
@@ -190,7 +190,7 @@ final class StoreFile {
         }
     }
 
-    /// Removes the files of processes that have ended; returns the ids of those that were writing.
+    /// Removes files of ended processes; returns the ids of those that were writing.
     private static List<String> removeRemnants(OwnDirectory directory) throws IOException {
         List<String> writers = new ArrayList<>();
         try (DirectoryStream<Path> files =
@@ -220,19 +220,19 @@ final class StoreFile {
             this.killedWriters = killedWriters;
         }
 
-        /// Ids of processes that ended while they were writing. What they had is not in the store.
+        /// Ids of processes that ended while writing. Their runs are not in the store.
         List<String> killedWriters() {
             return killedWriters;
         }
 
-        /// Where the new map is to be made: there is nothing there.
+        /// Path of the new map, which does not exist yet.
         Path draft() throws IOException {
             Path draft = own(directory, DRAFT);
             Files.deleteIfExists(draft);
             return draft;
         }
 
-        /// Makes the draft, which nobody has open any more, the store's file.
+        /// Replaces the store's file by the closed draft.
         void publish() throws IOException {
             Path draft = own(directory, DRAFT);
             Files.setPosixFilePermissions(draft, PosixFilePermissions.fromString("rw-------"));

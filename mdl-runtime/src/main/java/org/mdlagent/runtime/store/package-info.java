@@ -1,4 +1,4 @@
-/// Profiles that are kept beyond their sessions, so that runs can be compared; for the command line only.
+/// Profiles that outlive their sessions, so that runs can be compared. For the command line only.
 @NullMarked
 package org.mdlagent.runtime.store;
 

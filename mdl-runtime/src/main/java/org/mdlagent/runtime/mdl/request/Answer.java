@@ -5,15 +5,15 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.runtime.mdl.Metric;
 
-/// What becomes of a request.
+/// The result of a request.
 public sealed interface Answer {
-    /// A metric for a focus, and all that it needs.
+    /// A metric for a focus, with everything it needs.
     ///
-    /// @param value     what is read
-    /// @param flags     of its constraints, whose snippets come first
-    /// @param base      snippets of its own, in the order in which they are to be inserted
-    /// @param obstacles what cannot be instrumented; the rest can
-    /// @param scopes    resources that select what is read, as `/Thread/1234`, without code
+    /// @param value     the value to read
+    /// @param flags     flags of its constraints, whose snippets come first
+    /// @param base      its own snippets, in insertion order
+    /// @param obstacles parts that cannot be instrumented; the rest can
+    /// @param scopes    resources that select values to read without code, such as `/Thread/1234`
     record Instance(
             Metric metric,
             Focus focus,
@@ -23,17 +23,17 @@ public sealed interface Answer {
             List<Obstacle> obstacles,
             List<Resource> scopes)
             implements Answer {
-        /// All of them, in the order in which they are to be inserted.
+        /// All snippets, in insertion order.
         public List<SnippetRequest> snippets() {
             return Stream.concat(flags.stream().flatMap(flag -> flag.snippets.stream()), base.stream())
                     .toList();
         }
     }
 
-    /// A constraint for a resource. Two that are equal are the same: requests share it.
+    /// A constraint for a resource. Requests share equal ones.
     ///
-    /// @param snippets which set and clear it
-    /// @param choice   of a vector; null when it is a flag of its own
+    /// @param snippets snippets that set and clear it
+    /// @param choice   object of a vector; null for a separate flag
     record Flag(
             Value value,
             List<SnippetRequest> snippets,
@@ -41,12 +41,12 @@ public sealed interface Answer {
 
     /// One object of a vector.
     ///
-    /// @param selector stands for the flags of all objects
-    /// @param direct   whether numbers are indices themselves
-    /// @param object   the number that stands for it; null: all objects that nobody asks for
+    /// @param selector the value that represents the flags of all objects
+    /// @param direct   whether numbers are indices
+    /// @param object   the number of the object; null: all objects that no request selects
     record Choice(Value selector, boolean direct, @Nullable Long object) {}
 
-    /// Nothing of it can be had.
+    /// The request cannot be fulfilled.
     record Refused(String reason) implements Answer {}
 
     /// @param what   a point or a name

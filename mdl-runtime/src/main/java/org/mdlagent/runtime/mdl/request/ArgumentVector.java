@@ -6,15 +6,14 @@ import org.mdlagent.runtime.mdl.Constraint;
 import org.mdlagent.runtime.mdl.syntax.Operator;
 import org.mdlagent.runtime.mdl.syntax.ValueKind;
 
-/// Makes of a constraint's code, which compares something with the object that is selected, code that tells which
-/// of all objects it is (MDL paper, section 5: vectorised by argument). One value stands for the flags of all of them:
-/// 0 while
-/// none is active, [#OTHER] while one is that nobody asks for, and behind that a number for each that somebody does.
+/// Turns a constraint's code, which compares a value with the selected object, into code that looks up the object
+/// (MDL paper, section 5: vectorised by argument). One value represents the flags of all objects: 0 while none is
+/// active, [#OTHER] while an object is active that no request selects, and higher numbers for selected objects.
 public final class ArgumentVector {
-    /// What the value is while an object is active that nobody asks for.
+    /// The value while an object is active that no request selects.
     public static final int OTHER = 1;
 
-    /// The name of all objects that nobody asks for.
+    /// The name of all objects that no request selects.
     public static final String OTHERS = "(other)";
 
     private ArgumentVector() {}
@@ -27,7 +26,7 @@ public final class ArgumentVector {
                 ObjectDiscovery.kind(constraint).toString());
     }
 
-    /// @throws Unresolvable when the program lacks what the statements need
+    /// @throws Unresolvable if the program lacks something that the statements need
     static List<SnippetRequest> snippets(Constraint constraint, SnippetCollector collector) throws Unresolvable {
         Value selector = selector(constraint);
         collector.execute(

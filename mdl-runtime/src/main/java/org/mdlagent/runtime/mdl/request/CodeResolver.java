@@ -8,7 +8,7 @@ import org.mdlagent.runtime.mdl.syntax.Code;
 import org.mdlagent.runtime.mdl.syntax.Expression;
 import org.mdlagent.runtime.mdl.syntax.Name;
 
-/// Gives the names in code their values of one request. Types have been checked.
+/// Resolves the names in code for one request. Types have been checked.
 final class CodeResolver {
     private final Program program;
     private final WhereEvaluator where;
@@ -63,7 +63,7 @@ final class CodeResolver {
         return value == null ? constant(variable) : new SnippetExpression.Load(value);
     }
 
-    /// What the statements around the code know.
+    /// The environment of the surrounding statements.
     private SnippetExpression constant(Expression expression) throws Unresolvable {
         return switch (where.evaluate(expression, environment)) {
             case WhereValue.Whole(long value) -> new SnippetExpression.Constant(value);

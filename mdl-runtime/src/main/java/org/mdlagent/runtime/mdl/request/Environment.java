@@ -6,11 +6,11 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/// What names mean while the statements of one definition are executed for one request.
+/// The values of names while the statements of a definition are executed for a request.
 ///
 /// @param variables of foreach
 /// @param values    counters and timers
-/// @param selected  what `$constraint[0]`, `[1]`, ... are
+/// @param selected  values of `$constraint[0]`, `[1]`, ...
 /// @param id        number of the request
 record Environment(Map<String, WhereValue> variables, Map<String, Value> values, List<WhereValue> selected, int id) {
     Environment withVariable(String name, WhereValue value) {

@@ -15,15 +15,14 @@ import org.mdlagent.runtime.mdl.Metric;
 import org.mdlagent.runtime.mdl.syntax.Statement;
 import org.mdlagent.runtime.mdl.syntax.ValueKind;
 
-/// Evaluates requests against a program: executes the statements of the metric and of the constraints that its focus
-/// needs.
+/// Evaluates requests against a program: executes the statements of a metric and of the constraints for its focus.
 public final class Evaluator {
     private final Program program;
     private final ProgramIndex index;
     private final Flavors flavors;
     private final WhereEvaluator where;
 
-    /// @param program does not change while this is used
+    /// @param program must not change while this is used
     public Evaluator(Definitions definitions, Program program) {
         this.program = program;
         this.index = new ProgramIndex(program, definitions.excludes());
@@ -31,7 +30,7 @@ public final class Evaluator {
         this.where = new WhereEvaluator(program, index, flavors, definitions.lists());
     }
 
-    /// A constraint that a request needs, for the resource that it selects.
+    /// A constraint of a request, and the resource that it selects.
     private record Applied(Constraint constraint, Resource resource, List<WhereValue> selected) {
         Value flag() {
             return new Value(constraint.name(), ValueKind.COUNTER, resource.toString());
@@ -40,7 +39,7 @@ public final class Evaluator {
 
     /// Evaluates a request.
     ///
-    /// @param id a number that no other request has: `$globalId`
+    /// @param id unique number of the request: `$globalId`
     public Answer evaluate(Metric metric, Focus focus, int id) {
         try {
             flavors.require(metric);
@@ -59,7 +58,7 @@ public final class Evaluator {
         }
     }
 
-    /// Whether it counts from when `main` begins, or while a flag is set that only the entry of `main` sets.
+    /// Whether it starts at the entry of `main`, or depends on a flag that only this entry sets.
     public boolean countsFromMain(Answer.Instance instance) {
         Procedure start = program.start();
         return start != null
@@ -67,7 +66,7 @@ public final class Evaluator {
                         || instance.flags().stream().anyMatch(flag -> isOfEntry(flag.snippets(), start)));
     }
 
-    /// Whether the entry of a function is where all that snippets do begins.
+    /// Whether everything that the snippets do starts at the entry of a function.
     private static boolean isOfEntry(List<SnippetRequest> snippets, Procedure function) {
         Point entry = new Point.Entry(function);
         List<Point> points = snippets.stream().map(SnippetRequest::point).toList();
@@ -75,8 +74,9 @@ public final class Evaluator {
                 && Set.of(entry, new Point.Return(function)).containsAll(points);
     }
 
-    /// How objects appear that a metric can be constrained to: by their kind, as `/SyncObject/Mutex`, snippets that
-    /// note what its constraint compares with the object. Files appear otherwise, where a focus asks for some.
+    /// Snippets that discover objects for a metric's constraints, by kind, such as `/SyncObject/Mutex`: they note
+    /// the argument that the constraint compares with the object. Files are discovered differently, if a focus
+    /// selects some.
     public Map<Resource, List<SnippetRequest>> discoveries(Metric metric, Focus focus) {
         Map<Resource, List<SnippetRequest>> discoveries = new LinkedHashMap<>();
         boolean ofFiles =
@@ -90,14 +90,14 @@ public final class Evaluator {
                 try {
                     discoveries.put(ObjectDiscovery.kind(constraint), ObjectDiscovery.of(constraint, collector));
                 } catch (Unresolvable e) {
-                    // None appears.
+                    // No object is discovered.
                 }
             }
         }
         return discoveries;
     }
 
-    /// A file by its number: it is the same before it has its name.
+    /// Identify a file by its number, which it has before its name.
     private Resource numbered(Resource resource) throws Unresolvable {
         if (!resource.isNamedFile()) {
             return resource;
@@ -110,7 +110,7 @@ public final class Evaluator {
         return Resource.ofFile(number);
     }
 
-    /// The constraint of a metric that serves a resource.
+    /// The constraint of a metric that can select a resource.
     private Applied apply(Metric metric, Resource resource) throws Unresolvable {
         Constraint constraint = metric.constraints().stream()
                 .filter(candidate -> candidate.serves(resource.components()))
@@ -120,7 +120,7 @@ public final class Evaluator {
         return new Applied(constraint, resource, selected(constraint, resource));
     }
 
-    /// What `$constraint[0]`, `[1]`, ... are.
+    /// Values of `$constraint[0]`, `[1]`, ...
     private List<WhereValue> selected(Constraint constraint, Resource resource) throws Unresolvable {
         List<WhereValue> selected = new ArrayList<>();
         int last = resource.components().size() - 1;
@@ -148,14 +148,14 @@ public final class Evaluator {
                 : new WhereValue.OfProcedure(index.copies(components.get(1), name));
     }
 
-    /// A number, or the address of a variable of that name.
+    /// A number, or the address of the variable with that name.
     private WhereValue object(String name) {
         WhereValue number = number(name);
         Symbol variable = number instanceof WhereValue.Whole ? null : program.symbol(name);
         return variable == null ? number : new WhereValue.Whole(variable.address());
     }
 
-    /// A number in decimal or, with `0x`, in hexadecimal; other names are known by their text only.
+    /// A decimal number or, with `0x`, a hexadecimal one; other names remain text.
     private static WhereValue number(String name) {
         try {
             return new WhereValue.Whole(Long.decode(name));
@@ -232,7 +232,7 @@ public final class Evaluator {
                         .toList());
     }
 
-    /// The object of a vector that a request selects, null when there is no vector.
+    /// The object of a vector that a request selects; null without a vector.
     private static Answer.@Nullable Choice choice(Applied flag) {
         if (!flag.constraint.isVector() || flag.selected.isEmpty()) {
             return null;

@@ -6,7 +6,7 @@ import java.util.regex.Pattern;
 import org.mdlagent.runtime.mdl.syntax.Definition;
 import org.mdlagent.runtime.options.FunctionGlob;
 
-/// What files exclude from instrumentation: libraries, modules and functions.
+/// Libraries, modules and functions that files exclude from instrumentation.
 final class Exclusions {
     private final List<Predicate<String>> matchers;
 

@@ -10,7 +10,7 @@ import org.mdlagent.runtime.mdl.Flavor;
 import org.mdlagent.runtime.mdl.Metric;
 import org.mdlagent.runtime.options.FunctionGlob;
 
-/// Which flavors a program is of. What is for others cannot be requested.
+/// The flavors of a program. Metrics for other flavors cannot be requested.
 final class Flavors {
     private final Program program;
     private final ProgramIndex index;
@@ -21,13 +21,13 @@ final class Flavors {
         this.index = index;
     }
 
-    /// Whether the program is of one of them. What names none is for all programs.
+    /// Whether the program has one of the flavors. No flavors: all programs.
     boolean include(List<String> names) {
         return names.isEmpty()
                 || names.stream().map(Flavor::of).flatMap(Optional::stream).anyMatch(found()::contains);
     }
 
-    /// @throws Unresolvable when the program is of none of the metric's flavors
+    /// @throws Unresolvable if the program has none of the metric's flavors
     void require(Metric metric) throws Unresolvable {
         if (!include(metric.flavors())) {
             String lacking = metric.flavors().stream()

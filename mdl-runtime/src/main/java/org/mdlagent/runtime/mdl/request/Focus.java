@@ -5,14 +5,14 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/// One choice from each hierarchy; those where nothing is chosen are left out.
+/// At most one resource from each hierarchy.
 public record Focus(List<Resource> resources) {
-    /// Nothing is chosen.
+    /// No resource.
     public static final Focus WHOLE_PROGRAM = new Focus(List.of());
 
-    /// Reads the paths of resources.
+    /// Parses the paths of resources.
     ///
-    /// @throws IllegalArgumentException with a message for the person who wrote them
+    /// @throws IllegalArgumentException with a message for the user
     public static Focus of(List<String> paths) {
         List<Resource> resources = new ArrayList<>();
         for (String path : paths) {
@@ -28,7 +28,7 @@ public record Focus(List<Resource> resources) {
                 .toList());
     }
 
-    /// The number of the first of some files that are measured together; 0 where there are none.
+    /// The number of the first of several files measured together; 0 if there are none.
     public long firstFile() {
         return resources.stream()
                 .filter(Resource::isNumberedFile)

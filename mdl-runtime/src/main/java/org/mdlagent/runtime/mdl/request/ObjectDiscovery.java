@@ -9,15 +9,16 @@ import org.mdlagent.runtime.mdl.syntax.Name;
 import org.mdlagent.runtime.mdl.syntax.Operator;
 import org.mdlagent.runtime.mdl.syntax.ValueKind;
 
-/// Makes of a constraint's code, which compares an argument with the object that is selected, code that notes the
+/// Turns a constraint's code, which compares an argument with the selected object, into code that notes the
 /// argument.
 final class ObjectDiscovery {
-    /// Is the object while the constraint's statements are executed. No file has it: numbers in files have no sign.
+    /// Placeholder for the object while the constraint's statements are executed. Negative, so it cannot occur in
+    /// a file.
     private static final long SELECTED = Long.MIN_VALUE + 1;
 
     private ObjectDiscovery() {}
 
-    /// @throws Unresolvable when the program lacks what the statements need
+    /// @throws Unresolvable if the program lacks something that the statements need
     static List<SnippetRequest> of(Constraint constraint, SnippetCollector collector) throws Unresolvable {
         String kind = kind(constraint).toString();
         Value flag = new Value(constraint.name(), ValueKind.COUNTER, kind);
@@ -38,12 +39,12 @@ final class ObjectDiscovery {
         return discoveries;
     }
 
-    /// In which a constraint's statements are executed for no object in particular.
+    /// Environment for a constraint's statements without a particular object.
     static Environment selectingNone(String name, Value flag) {
         return new Environment(Map.of(), Map.of(name, flag), List.of(new WhereValue.Whole(SELECTED)), 0);
     }
 
-    /// What the objects are a part of, as `/SyncObject/Mutex`.
+    /// Parent of the objects, such as `/SyncObject/Mutex`.
     static Resource kind(Constraint constraint) {
         return new Resource(constraint.definition().path().stream()
                 .map(Name::text)
@@ -51,7 +52,7 @@ final class ObjectDiscovery {
                 .toList());
     }
 
-    /// Arguments that are compared with the object.
+    /// Arguments compared with the object.
     private static Stream<SnippetExpression> compared(SnippetExpression expression) {
         return switch (expression) {
             case SnippetExpression.Store(Value counter, SnippetExpression value) -> compared(value);

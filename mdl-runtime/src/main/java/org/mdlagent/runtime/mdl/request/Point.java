@@ -1,11 +1,11 @@
 package org.mdlagent.runtime.mdl.request;
 
-/// Where a snippet can run.
+/// A place where a snippet can run.
 public sealed interface Point {
-    /// The function it lies in.
+    /// Its function.
     Procedure procedure();
 
-    /// As messages name it.
+    /// Its name in messages.
     String description();
 
     record Entry(Procedure procedure) implements Point {
@@ -23,9 +23,9 @@ public sealed interface Point {
         }
     }
 
-    /// @param callee        name of what is called, "" when it is not known
+    /// @param callee        name of the callee, "" if unknown
     /// @param offset        of the instruction from the function's start
-    /// @param returnAddress where the call returns to
+    /// @param returnAddress the call's return address
     record Call(Procedure procedure, String callee, long offset, long returnAddress) implements Point {
         @Override
         public String description() {

@@ -10,12 +10,12 @@ import org.mdlagent.runtime.options.FunctionGlob;
 /// @param module name of its module
 /// @param image  path of its ELF file
 public record Procedure(int id, String name, String symbol, String module, String image) {
-    /// As a resource.
+    /// Its resource.
     public String path() {
         return "/Code/" + module + "/" + name;
     }
 
-    /// The resource that stands for all copies that the compiler has made of the function.
+    /// The resource that represents all compiler-made copies of the function.
     public String pathOfCopies() {
         return "/Code/" + module + "/" + FunctionGlob.original(name);
     }

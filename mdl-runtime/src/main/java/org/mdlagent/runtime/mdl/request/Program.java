@@ -5,24 +5,24 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.runtime.options.FunctionGlob;
 
-/// The program that a request is evaluated against, as it is at that time.
+/// The program that a request is evaluated against, at that time.
 public interface Program {
     List<CodeModule> modules();
 
-    /// Names of the files that are loaded, whether they are modules or not.
+    /// Names of loaded files, modules or not.
     default List<String> files() {
         return List.of();
     }
 
-    /// What can be chosen outside of `/Code`, as `/Thread/4711`.
+    /// Resources outside `/Code`, such as `/Thread/4711`.
     List<Resource> instances();
 
-    /// All that can be chosen, each behind the one that it is a part of.
+    /// All resources, each after its parent.
     default Stream<Resource> resources() {
         return Stream.concat(code(), instances().stream());
     }
 
-    /// Those of `/Code`.
+    /// Resources of `/Code`.
     default Stream<Resource> code() {
         return modules().stream()
                 .flatMap(module -> Stream.concat(
@@ -31,38 +31,38 @@ public interface Program {
                 .map(Resource::of);
     }
 
-    /// Functions of libraries that it calls and that are not in its modules, by name or by a pattern.
+    /// Library functions that it calls, outside its modules, by name or pattern.
     List<Procedure> imported(FunctionGlob name);
 
-    /// Whether it calls such a function of a library.
+    /// Whether it calls such a library function.
     boolean calls(FunctionGlob name);
 
-    /// `main`, null when it is not known.
+    /// `main`, or null if unknown.
     @Nullable
     Procedure start();
 
-    /// Whether `main` runs: its entry will not be seen any more.
+    /// Whether `main` has begun, so its entry will not be seen.
     default boolean hasBegun() {
         return false;
     }
 
-    /// The calls in a function, empty where they are not known.
+    /// The calls in a function; empty if unknown.
     List<Point.Call> calls(Procedure procedure);
 
-    /// Why a point cannot be instrumented, null when it can.
+    /// Why a point cannot be instrumented, or null.
     @Nullable
     String obstacle(Point point);
 
-    /// A global variable or a function, null when there is none of that name.
+    /// The global variable or function with a name, or null.
     @Nullable
     Symbol symbol(String name);
 
-    /// Number that stands for a file, 0 when there can be none.
+    /// Number of a file, 0 if it cannot have one.
     ///
     /// @param file of `/File`
     long file(Resource file);
 
-    /// A function that code may call, null when there is none of that name.
+    /// The function with a name that code may call, or null.
     @Nullable
     Symbol function(String name);
 }

@@ -16,13 +16,13 @@ import org.mdlagent.runtime.mdl.syntax.Name;
 import org.mdlagent.runtime.mdl.syntax.Spelling;
 import org.mdlagent.runtime.options.FunctionGlob;
 
-/// Finds modules and procedures of a program by name. What files exclude is not there.
+/// Finds modules and procedures of a program by name, without those that files exclude.
 final class ProgramIndex {
     private final Map<String, CodeModule> modules = new LinkedHashMap<>();
     private final List<Procedure> procedures = new ArrayList<>();
     private final Map<String, List<Procedure>> named = new HashMap<>();
 
-    /// By item of a list: requests for many resources ask for the same again and again.
+    /// Cache by list item: requests for many resources repeat them.
     private final Map<String, List<Procedure>> meant = new HashMap<>();
 
     /// By the name of the module.
@@ -50,13 +50,14 @@ final class ProgramIndex {
         }
     }
 
-    /// Demangled and mangled; of a copy that the compiler has made, that of the original too.
+    /// Demangled and mangled names; for a compiler-made copy also the original's.
     private static Set<String> namesOf(Procedure procedure) {
         return new LinkedHashSet<>(
                 List.of(procedure.name(), procedure.symbol(), FunctionGlob.original(procedure.name())));
     }
 
-    /// A part that was split off is called by the rest, so where that has probes the part would count its calls again.
+    /// The rest of a function calls its split-off part, so if the rest has probes, the part would count calls
+    /// twice.
     private static List<Procedure> withoutParts(Collection<Procedure> procedures) {
         Set<String> whole = procedures.stream()
                 .filter(procedure -> !FunctionGlob.isPart(procedure.name()))
@@ -76,7 +77,7 @@ final class ProgramIndex {
         return procedures;
     }
 
-    /// The procedures that a list's item means: by name, or by a pattern.
+    /// The procedures that match a list item, a name or pattern.
     List<Procedure> procedures(String item) {
         return meant.computeIfAbsent(item, this::find);
     }
@@ -93,14 +94,14 @@ final class ProgramIndex {
         return withoutParts(found);
     }
 
-    /// The procedures of libraries that a list's item means, where the program calls them.
+    /// The called library procedures that match a list item.
     List<Procedure> imported(String item) {
         return program.imported(FunctionGlob.of(item)).stream()
                 .filter(Predicate.not(exclusions::covers))
                 .toList();
     }
 
-    /// The modules that a list names.
+    /// The modules of a list.
     List<CodeModule> modules(List<Name> items) {
         return items.stream()
                 .flatMap(item ->
@@ -125,8 +126,7 @@ final class ProgramIndex {
         return module;
     }
 
-    /// The procedures of a library or program whose source files are known, by the name of its file; null when none has
-    /// it.
+    /// The procedures of an image with known source files, by its file name, or null.
     private @Nullable CodeModule ofImage(String name) {
         List<Procedure> found = procedures.stream()
                 .filter(procedure -> procedure.image().endsWith("/" + name))
@@ -134,8 +134,8 @@ final class ProgramIndex {
         return found.isEmpty() ? null : new CodeModule(name, found);
     }
 
-    /// The procedures that may be meant by the name of a module and their own: of an image, source files are known of
-    /// some.
+    /// Candidate procedures for a module and a name; an image may have source files for some of its procedures
+    /// only.
     private Set<Procedure> inModule(String name) throws Unresolvable {
         Set<Procedure> found = inModule.get(name);
         if (found == null) {
@@ -147,14 +147,14 @@ final class ProgramIndex {
         return found;
     }
 
-    /// The procedure of a name in a module, in the copies that the compiler has made of it.
+    /// The procedure with a name in a module: all compiler-made copies.
     List<Procedure> copies(String moduleName, String name) throws Unresolvable {
         Set<Procedure> module = inModule(moduleName);
         List<Procedure> found = withoutParts(named.getOrDefault(name, List.of()).stream()
                 .filter(module::contains)
                 .toList());
         if (found.isEmpty()) {
-            // No whole name: without its parameters, or without what qualifies it.
+            // Not a full name: without parameters or qualifiers.
             found = withoutParts(module.stream()
                     .filter(procedure -> FunctionGlob.meansName(name, procedure.name()))
                     .toList());

@@ -6,21 +6,21 @@ import org.mdlagent.runtime.mdl.Hierarchies;
 import org.mdlagent.runtime.mdl.syntax.Spelling;
 import org.mdlagent.runtime.options.FunctionGlob;
 
-/// A choice from a hierarchy of resources.
+/// A resource of a hierarchy.
 ///
-/// @param components the hierarchy's name, then one for each level, as in `Code`, `module`, `function`
+/// @param components the hierarchy's name, then one for each level, such as `Code`, `module`, `function`
 public record Resource(List<String> components) {
-    /// Of a file: the second is a whole path, without its first slash.
+    /// For a file: the second component is the whole path without its first slash.
     private static final int FILE_COMPONENTS = 2;
 
     private static final String NUMBER = "#";
 
-    /// Of a function, whose name may contain slashes, as `operator/` does.
+    /// For a function, whose name may contain slashes, such as `operator/`.
     static final int CODE_COMPONENTS = 3;
 
-    /// Reads a path.
+    /// Parses a path.
     ///
-    /// @throws IllegalArgumentException with a message for the person who wrote it
+    /// @throws IllegalArgumentException with a message for the user
     public static Resource of(String path) {
         if (!path.startsWith("/")) {
             throw new IllegalArgumentException("a resource is given as /HIERARCHY/..., not as " + path);
@@ -42,19 +42,19 @@ public record Resource(List<String> components) {
         return new Resource(List.copyOf(components));
     }
 
-    /// The file that a number stands for, whether it has a name or not.
+    /// The file with a number, named or not.
     public static Resource ofFile(long number) {
         return new Resource(List.of(Hierarchies.FILES, NUMBER + number));
     }
 
-    /// Whether it is a file by its number ([#ofFile]). No name begins so.
+    /// Whether it is a file by number ([#ofFile]). No file name has this form.
     public boolean isNumberedFile() {
         return hierarchy().equals(Hierarchies.FILES)
                 && !isRoot()
                 && components.get(1).startsWith(NUMBER);
     }
 
-    /// Whether it is a file by its name.
+    /// Whether it is a file by name.
     public boolean isNamedFile() {
         return hierarchy().equals(Hierarchies.FILES)
                 && !isRoot()
@@ -62,7 +62,7 @@ public record Resource(List<String> components) {
                 && !components.get(1).equals(ArgumentVector.OTHERS);
     }
 
-    /// The number of a file that it is by its number.
+    /// The number of a file by number.
     public long fileNumber() {
         return Long.parseLong(components.get(1).substring(NUMBER.length()));
     }
@@ -76,7 +76,7 @@ public record Resource(List<String> components) {
         return components.size() == 1;
     }
 
-    /// Of a function, the resource that stands for all copies that the compiler has made of it; else this.
+    /// For a function, the resource that represents all of its compiler-made copies; else this.
     public Resource ofCopies() {
         if (!hierarchy().equals(Hierarchies.CODE) || components.size() < CODE_COMPONENTS) {
             return this;

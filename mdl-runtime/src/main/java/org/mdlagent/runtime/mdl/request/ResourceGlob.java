@@ -3,27 +3,27 @@ package org.mdlagent.runtime.mdl.request;
 import org.mdlagent.runtime.mdl.Hierarchies;
 import org.mdlagent.runtime.options.FunctionGlob;
 
-/// A path of resources, each of whose parts may have `*` for any text and `?` for any character. A part stands for one
-/// level of the hierarchy.
+/// A pattern for resource paths: in each component, `*` matches any text and `?` any character. A component
+/// matches one level of the hierarchy.
 public record ResourceGlob(Resource path) {
-    /// Reads a path.
+    /// Parses a pattern.
     ///
-    /// @throws IllegalArgumentException with a message for the person who wrote it
+    /// @throws IllegalArgumentException with a message for the user
     public static ResourceGlob of(String path) {
         return new ResourceGlob(Resource.of(path));
     }
 
-    /// Whether it may mean more than the resource of this very name.
+    /// Whether it is a pattern and not a plain path.
     public boolean isPattern() {
         return FunctionGlob.isPattern(path.toString());
     }
 
-    /// Whether it means a resource.
+    /// Whether it matches a resource.
     public boolean matches(Resource resource) {
         return path.components().size() == resource.components().size() && covers(resource);
     }
 
-    /// Whether it means a resource or one above it.
+    /// Whether it matches a resource or one of its ancestors.
     public boolean covers(Resource resource) {
         int levels = path.components().size();
         if (levels > resource.components().size()) {

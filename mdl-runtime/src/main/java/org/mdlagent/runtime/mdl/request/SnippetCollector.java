@@ -7,12 +7,12 @@ import java.util.List;
 import java.util.Set;
 import org.mdlagent.runtime.mdl.syntax.Statement;
 
-/// Executes statements, and collects the snippets that they ask for.
+/// Executes statements and collects the snippets that they request.
 final class SnippetCollector {
-    /// Statements that one request may execute: loops in loops over all procedures end here.
+    /// Limit of executed statements per request: stops nested loops over all procedures.
     private static final int STATEMENTS_MAX = 5_000_000;
 
-    /// Snippets that one request may have: each takes some hundred bytes of the agent's memory.
+    /// Limit of snippets per request: each takes some hundred bytes of the agent's memory.
     private static final int SNIPPETS_MAX = 100_000;
 
     private final Program program;
@@ -20,7 +20,7 @@ final class SnippetCollector {
     private final List<SnippetRequest> snippets = new ArrayList<>();
     private final Set<Answer.Obstacle> obstacles = new LinkedHashSet<>();
 
-    /// Functions whose returns are asked for and seen by no probe.
+    /// Functions with requested returns that no probe sees.
     private final Set<Procedure> endless = new HashSet<>();
 
     private int executed;
@@ -30,9 +30,9 @@ final class SnippetCollector {
         this.where = where;
     }
 
-    /// Returns the snippets that have been asked for since the last call. A function whose return is asked for and
-    /// not seen has none at its entry: a flag or a timer that begins there would never end. `main` is excepted,
-    /// because the process ends with it.
+    /// Returns the snippets requested since the last call. A function whose requested return is not seen gets none
+    /// at its entry, because a flag or timer that starts there would never stop. Except `main`, because the
+    /// process ends with it.
     List<SnippetRequest> take() {
         List<SnippetRequest> taken = new ArrayList<>(snippets.size());
         for (SnippetRequest snippet : snippets) {
@@ -84,7 +84,7 @@ final class SnippetCollector {
         }
     }
 
-    /// What is missing for one snippet does not stop the others.
+    /// A missing part of one snippet does not stop the others.
     private void insert(Statement.Insert insert, Environment environment, List<Value> guards) {
         try {
             List<WhereValue> points =

@@ -3,7 +3,7 @@ package org.mdlagent.runtime.mdl.request;
 import java.util.List;
 import org.mdlagent.runtime.mdl.syntax.Operator;
 
-/// Code with all names resolved. Numbers have 64 bits and a sign; conditions are 0 or not.
+/// Code with all names resolved. Numbers are signed 64-bit integers; a condition is true if not 0.
 public sealed interface SnippetExpression {
     record Constant(long value) implements SnippetExpression {}
 
@@ -16,13 +16,13 @@ public sealed interface SnippetExpression {
     /// Sets a counter; yields the new value.
     record Store(Value counter, SnippetExpression value) implements SnippetExpression {}
 
-    /// Adds to a counter in one step, so that no signal handler comes between; yields the new value.
+    /// Adds to a counter atomically with respect to signal handlers; yields the new value.
     record Add(Value counter, SnippetExpression amount) implements SnippetExpression {}
 
     /// @param index 0 to 5
     record Argument(int index) implements SnippetExpression {}
 
-    /// What the function returns.
+    /// The function's result.
     record Result() implements SnippetExpression {}
 
     /// A global variable's value.
@@ -30,10 +30,10 @@ public sealed interface SnippetExpression {
 
     record AddressOf(Symbol symbol) implements SnippetExpression {}
 
-    /// Eight bytes of the target; 0, and an error counted, where nothing is mapped.
+    /// Eight bytes of the target's memory; 0, and an error is counted, if unmapped.
     record Memory(SnippetExpression address) implements SnippetExpression {}
 
-    /// Which file a descriptor stands for: the number of its name, 0 or below where it has none.
+    /// The file behind a descriptor: the number of its name, 0 or below if it has none.
     record FileOf(SnippetExpression descriptor) implements SnippetExpression {}
 
     record Negate(SnippetExpression operand) implements SnippetExpression {}
@@ -48,12 +48,12 @@ public sealed interface SnippetExpression {
     /// Stops a timer; yields 0.
     record Stop(Value timer) implements SnippetExpression {}
 
-    /// Lets a thread tell of a number that it has come by; yields 0.
+    /// Notes a number that the thread has encountered; yields 0.
     ///
-    /// @param table of which there is one for each kind of number
+    /// @param table the table for this kind of number
     record Discover(Value table, SnippetExpression number) implements SnippetExpression {}
 
-    /// Which of the objects that somebody asks for a number stands for: from 1 on; 0 for none of them.
+    /// The index, from 1, of the selected object with a number; 0 if no request selects it.
     ///
     /// @param selector the vector
     record Position(Value selector, SnippetExpression number) implements SnippetExpression {}

@@ -11,7 +11,7 @@ import org.mdlagent.runtime.mdl.syntax.Statement;
 public record SnippetRequest(
         Point point, Statement.Side side, Statement.Order order, List<Value> guards, List<Step> code) {
 
-    /// Whether it runs when something ends: a function that is left, or a call that has been made.
+    /// Whether it runs at an end: a function's return, or after a call.
     public boolean isAtEnd() {
         return switch (point) {
             case Point.Entry entry -> false;
@@ -22,7 +22,7 @@ public record SnippetRequest(
 
     /// A statement of the code.
     public sealed interface Step {
-        /// All that it evaluates, in the order in which it stands there.
+        /// Its expressions, in source order.
         Stream<SnippetExpression> expressions();
     }
 
@@ -33,7 +33,7 @@ public record SnippetRequest(
         }
     }
 
-    /// Runs the body when the condition is not 0.
+    /// Runs the body if the condition is not 0.
     public record If(SnippetExpression condition, List<Step> body) implements Step {
         @Override
         public Stream<SnippetExpression> expressions() {

@@ -2,6 +2,6 @@ package org.mdlagent.runtime.mdl.request;
 
 /// A global variable or a function of the target.
 ///
-/// @param size   in bytes; of a variable that code can read: 1, 2, 4 or 8
-/// @param signed whether its sign is extended
+/// @param size   in bytes; 1, 2, 4 or 8 for a variable that code can read
+/// @param signed whether it is sign-extended
 public record Symbol(String name, long address, int size, boolean signed) {}

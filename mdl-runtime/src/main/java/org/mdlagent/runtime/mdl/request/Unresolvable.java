@@ -1,6 +1,6 @@
 package org.mdlagent.runtime.mdl.request;
 
-/// A program does not have what a metric asks for.
+/// A program lacks something that a metric needs.
 final class Unresolvable extends Exception {
     private static final long serialVersionUID = 1;
 

@@ -74,7 +74,7 @@ final class WhereEvaluator {
         return new WhereValue.OfProcedure(start);
     }
 
-    /// The function that a program calls to end itself: its own where it is linked with all that it needs.
+    /// The function by which a program exits: its own if it is statically linked.
     private WhereValue exit() throws Unresolvable {
         List<Procedure> own = index.procedures("exit");
         List<Procedure> found = own.isEmpty() ? index.imported("exit") : own;
@@ -95,8 +95,7 @@ final class WhereEvaluator {
                 modules.stream().<WhereValue>map(WhereValue.OfModule::new).toList());
     }
 
-    /// A list of a file. Procedures and modules that the program does not have are left out. A list of flavors that
-    /// the program is not of is empty.
+    /// A list of a file, without procedures and modules that the program lacks. A list for other flavors is empty.
     private WhereValue list(String name) throws Unresolvable {
         Definition.Items list = lists.get(name);
         if (list == null) {
@@ -126,8 +125,7 @@ final class WhereEvaluator {
         return found;
     }
 
-    /// An item of a list. Of a list in a file it is the one that is written there, whether the program has those before
-    /// it or not.
+    /// An item of a list. Indices refer to the list as written, even if the program lacks earlier items.
     private WhereValue item(Expression.Element element, Environment environment) throws Unresolvable {
         String name = element.of().text();
         long number = ((WhereValue.Whole) evaluate(element.index(), environment)).value();

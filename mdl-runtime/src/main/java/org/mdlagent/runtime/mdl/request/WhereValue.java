@@ -2,9 +2,9 @@ package org.mdlagent.runtime.mdl.request;
 
 import java.util.List;
 
-/// What an expression of a statement yields when a request is evaluated.
+/// The value of a statement's expression at request time.
 sealed interface WhereValue {
-    /// @param copies that the compiler has made of it: mostly one
+    /// @param copies its compiler-made copies: usually one
     record OfProcedure(List<Procedure> copies) implements WhereValue {
         OfProcedure(Procedure procedure) {
             this(List.of(procedure));
@@ -15,7 +15,7 @@ sealed interface WhereValue {
 
     record OfPoint(Point point) implements WhereValue {}
 
-    /// A whole number; of a condition 0 or 1.
+    /// An integer; a condition yields 0 or 1.
     record Whole(long value) implements WhereValue {}
 
     record Real(double value) implements WhereValue {}

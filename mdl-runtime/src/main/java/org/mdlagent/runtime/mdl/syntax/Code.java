@@ -2,7 +2,7 @@ package org.mdlagent.runtime.mdl.syntax;
 
 import java.util.List;
 
-/// A statement between `(*` and `*)`: it runs in the target.
+/// A statement between `(*` and `*)`, which runs in the target.
 public sealed interface Code {
     /// Offset in the file.
     int at();

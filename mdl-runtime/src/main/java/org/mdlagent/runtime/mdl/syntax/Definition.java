@@ -3,18 +3,18 @@ package org.mdlagent.runtime.mdl.syntax;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// What a file is made of.
+/// A definition of a file.
 public sealed interface Definition {
     /// Offset in the file.
     int at();
 
     /// `list`, `resourceList`, and the older `resourceList(...)`.
     ///
-    /// @param items as they are written, strings without quotes
+    /// @param items as written, strings without quotes
     record Items(Name name, ItemType type, List<Name> items, List<Name> flavors, boolean library, int at)
             implements Definition {}
 
-    /// Of what a list's items are.
+    /// Type of a list's items.
     enum ItemType {
         PROCEDURE("procedure"),
         MODULE("module"),
@@ -36,8 +36,8 @@ public sealed interface Definition {
     /// `constraint NAME /path is ...`.
     ///
     /// @param path  names and asterisks
-    /// @param kind  of the value that replaces the metric's base; COUNTER of a flag; null of a default
-    /// @param index of a vector of flags; null where none is asked for
+    /// @param kind  kind of the value that replaces the metric's base; COUNTER for a flag; null for a default
+    /// @param index of a vector of flags; null for none
     record Constraint(
             Name name,
             List<Name> path,
@@ -53,7 +53,7 @@ public sealed interface Definition {
         }
     }
 
-    /// How a vector finds the object that a number stands for.
+    /// How a vector finds the object with a number.
     enum Index {
         DIRECT("direct"),
         HASHED("hashed");
@@ -71,7 +71,7 @@ public sealed interface Definition {
 
     record Metric(Name name, List<MetricField> fields, int at) implements Definition {}
 
-    /// `exclude`: what it names is not instrumented.
+    /// `exclude`: code that is not instrumented.
     record Exclude(String what, boolean ignoringCase, boolean regex, int at) implements Definition {}
 
     /// `tunable_constant`, with one entry or several.
@@ -80,13 +80,13 @@ public sealed interface Definition {
     /// @param value a number or a truth value
     record Tunable(Name name, Expression value) {}
 
-    /// A daemon, process or visi: read and left alone.
+    /// A daemon, process or visi: parsed and ignored.
     record Foreign(Name kind, Name name, List<ForeignField> fields, int at) implements Definition {}
 
-    /// @param values words, numbers and strings as they stand there
+    /// @param values words, numbers and strings as written
     record ForeignField(Name name, List<String> values) {}
 
-    /// A statement outside of a metric.
+    /// A statement outside a metric.
     record Bare(Statement statement) implements Definition {
         @Override
         public int at() {

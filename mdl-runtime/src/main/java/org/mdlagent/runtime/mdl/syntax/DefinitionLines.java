@@ -4,8 +4,8 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 
-/// The definitions of a file as text: as they stand there, or each in one line without comments, as a running agent is
-/// given them, one by one.
+/// The definitions of a file as text: as written, or each on one line without comments, as they are sent one by
+/// one to a running agent.
 public final class DefinitionLines {
     private static final String COMMENT = "//";
 
@@ -21,7 +21,7 @@ public final class DefinitionLines {
         }
         List<String> lines = new ArrayList<>(before.subList(comments, before.size()));
         lines.addAll(text(tree, definition).lines().toList());
-        // What is behind it belongs to the next one.
+        // What follows belongs to the next definition.
         while (lines.getLast().isBlank() || lines.getLast().startsWith(COMMENT)) {
             lines.removeLast();
         }
@@ -38,7 +38,7 @@ public final class DefinitionLines {
         return text.substring(definition.at(), end);
     }
 
-    /// Lists first, then constraints, then metrics: each may use what stands before it.
+    /// Lists first, then constraints, then metrics: each may use earlier ones.
     public static List<String> of(SyntaxTree tree) {
         List<Definition> ordered = tree.definitions().stream()
                 .sorted(Comparator.comparingInt(DefinitionLines::rank))
@@ -58,7 +58,7 @@ public final class DefinitionLines {
         };
     }
 
-    /// Comments, indentation and ends of lines become one blank. A string ends in its line.
+    /// Replaces comments, indentation and line ends by one blank. Strings do not span lines.
     private static String line(String text) {
         StringBuilder line = new StringBuilder();
         for (String each : text.split("\n")) {
@@ -70,7 +70,7 @@ public final class DefinitionLines {
         return line.toString();
     }
 
-    /// Where the comment of a line begins, or its end.
+    /// Start of a line's comment, or its end.
     private static int comment(String line) {
         boolean inString = false;
         for (int i = 0; i < line.length(); i++) {

@@ -8,7 +8,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.mdlagent.runtime.mdl.syntax.Token.Kind;
 
-/// Reads a file: one definition after the other.
+/// Parses a file: a sequence of definitions.
 final class DefinitionParser {
     private static final Set<String> WORDS = Set.of(
             "list", "resourceList", "constraint", "metric", "exclude", "tunable_constant", "daemon", "process", "visi");
@@ -28,7 +28,7 @@ final class DefinitionParser {
         this.lists = new ListParser(tokens, metrics);
     }
 
-    /// Reads the file. A definition with an error is left out.
+    /// Parses the file. Drops definitions with errors.
     SyntaxTree tree(SourceFile file) {
         List<Definition> definitions = new ArrayList<>();
         Set<String> defective = new HashSet<>();
@@ -118,7 +118,7 @@ final class DefinitionParser {
         return new Definition.Tunable(new Name(name.text(), name.at()), value);
     }
 
-    /// Reads what only Paradyn uses: `KIND NAME { field value...; ... }`.
+    /// Parses definitions that only Paradyn uses: `KIND NAME { field value...; ... }`.
     private Definition foreign() {
         Token kind = tokens.take();
         Name name = tokens.name("the name of the " + kind.text());

@@ -3,7 +3,7 @@ package org.mdlagent.runtime.mdl.syntax;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/// What is wrong with a file, or ignored in it.
+/// An error in a file, or an ignored part of it.
 ///
 /// @param at   offset in the file
 /// @param hint what to do about it
@@ -13,7 +13,7 @@ public record Diagnostic(
         Severity severity,
         String message,
         @Nullable String hint) {
-    /// An error leaves its definition out; what is ignored changes nothing.
+    /// An error drops its definition; an ignored part has no effect.
     public enum Severity {
         ERROR,
         IGNORED

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/// Collects what is said about one file.
+/// Collects the diagnostics of one file.
 public final class Diagnostics {
     private static final int ERRORS_MAX = 100;
 
@@ -24,7 +24,7 @@ public final class Diagnostics {
         error(at, message, null);
     }
 
-    /// Adds an error, unless there are a hundred: a file that is not MDL has one in each line.
+    /// Adds an error, up to a hundred: a file that is not MDL has one on each line.
     public void error(int at, String message, @Nullable String hint) {
         errors++;
         if (errors < ERRORS_MAX) {
@@ -35,7 +35,7 @@ public final class Diagnostics {
         }
     }
 
-    /// Says once per file that something has no meaning here.
+    /// Reports once per file that something is ignored here.
     public void ignored(int at, String message) {
         if (ignored.add(message)) {
             all.add(new Diagnostic(file, at, Diagnostic.Severity.IGNORED, message, null));

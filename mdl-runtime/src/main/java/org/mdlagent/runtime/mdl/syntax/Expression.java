@@ -3,9 +3,9 @@ package org.mdlagent.runtime.mdl.syntax;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// An expression, of statements and of code alike: which forms mean something where is not syntax.
+/// An expression, of statements and of code: the syntax does not restrict forms by place.
 public sealed interface Expression {
-    /// Offset in the file where messages point.
+    /// Offset in the file for messages.
     int at();
 
     record IntegerLiteral(long value, int at) implements Expression {}

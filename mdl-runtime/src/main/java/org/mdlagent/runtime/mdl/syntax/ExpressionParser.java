@@ -8,9 +8,9 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.runtime.mdl.syntax.Token.Kind;
 
-/// Reads expressions: assignment, then the operators by their strength, then what binds tightest.
+/// Parses expressions: assignment, then operators by precedence, then primary expressions.
 final class ExpressionParser {
-    /// Limits what walks the tree, as chains of operators are nested from the left.
+    /// Limits recursion over the tree: chains of operators nest on the left.
     private static final int PARTS_MAX = 1_000;
 
     private static final Map<Kind, Operator> OPERATORS = operators();
@@ -34,7 +34,7 @@ final class ExpressionParser {
         return operators;
     }
 
-    /// Reads an expression.
+    /// Parses an expression.
     Expression expression() {
         parts = 0;
         return assignment();
@@ -176,7 +176,7 @@ final class ExpressionParser {
         }
     }
 
-    /// Reads a number. The sign is an operator.
+    /// Parses a number. The sign is an operator.
     Expression number() {
         Token token = tokens.take();
         if (token.kind() == Kind.DECIMAL) {

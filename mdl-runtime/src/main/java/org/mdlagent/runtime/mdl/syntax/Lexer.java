@@ -5,7 +5,7 @@ import java.util.Arrays;
 import java.util.List;
 import org.mdlagent.runtime.mdl.syntax.Token.Kind;
 
-/// Divides a file into tokens. What is no token is reported and left out.
+/// Divides a file into tokens. Reports and skips everything else.
 final class Lexer {
     /// Those of two characters come first.
     private static final List<Kind> OPERATORS =
@@ -21,7 +21,7 @@ final class Lexer {
         this.diagnostics = diagnostics;
     }
 
-    /// All tokens of a file; the last is its end.
+    /// All tokens of a file; the last one marks its end.
     static List<Token> read(SourceFile file, Diagnostics diagnostics) {
         return new Lexer(file, diagnostics).read();
     }
@@ -89,7 +89,7 @@ final class Lexer {
         add(Kind.IDENTIFIER, text.substring(at, end), end);
     }
 
-    /// Takes an operator. What is none is read as what was probably meant by it, so that it is reported once.
+    /// Reads an operator. An invalid one is reported once and read as the operator that was probably meant.
     private void operator() {
         for (Kind operator : OPERATORS) {
             if (text.startsWith(operator.spelling(), at)) {

@@ -9,7 +9,7 @@ import java.util.Set;
 import org.mdlagent.runtime.mdl.syntax.Definition.ItemType;
 import org.mdlagent.runtime.mdl.syntax.Token.Kind;
 
-/// Reads lists of all three forms.
+/// Parses lists of all three forms.
 final class ListParser {
     private static final Set<String> FIELDS = Set.of("items", "flavor", "library");
 
@@ -21,7 +21,7 @@ final class ListParser {
         this.metrics = metrics;
     }
 
-    /// Reads `list NAME is TYPE { field... }`, which Paradyn calls `resourceList`, or the form with parentheses.
+    /// Parses `list NAME is TYPE { field... }`, which Paradyn calls `resourceList`, or the form with parentheses.
     Definition list() {
         Token word = tokens.take();
         if (word.is("resourceList") && tokens.at(Kind.OPEN)) {
@@ -54,7 +54,7 @@ final class ListParser {
         return new Definition.Items(name, type, items, flavors, library, word.at());
     }
 
-    /// Which field begins here. `items` is left to be taken, as `flavor` and `library` are.
+    /// The field that begins here. Does not consume `items`, `flavor` or `library`.
     private String field(Set<String> seen) {
         if (!tokens.atWord(FIELDS)) {
             throw tokens.expected("a field of a list (items, flavor or library)", FIELDS);
@@ -94,7 +94,7 @@ final class ListParser {
         return List.copyOf(items);
     }
 
-    /// An item, as a string or, where it is a number, as one.
+    /// An item: a string or a number.
     private Name item(ItemType type) {
         boolean negative = (type == ItemType.INTEGER || type == ItemType.FLOAT) && tokens.accept(Kind.MINUS);
         Token token = tokens.peek();
@@ -146,7 +146,7 @@ final class ListParser {
         return word.equals("true");
     }
 
-    /// Reads `(TYPE, "NAME", { items }, library, flavor);`.
+    /// Parses `(TYPE, "NAME", { items }, library, flavor);`.
     private Definition inParentheses(int at) {
         tokens.expect(Kind.OPEN);
         ItemType type = itemType();

@@ -2,14 +2,14 @@ package org.mdlagent.runtime.mdl.syntax;
 
 import java.util.List;
 
-/// A field of a metric, as it stands there.
+/// A field of a metric, as written.
 public sealed interface MetricField {
     /// Offset in the file.
     int at();
 
     /// `name`, `units`, `unitsType`, `aggregateOperator`, `style` or `mode`.
     ///
-    /// @param value a word, or of `name` what is between the quotes
+    /// @param value a word; for `name` the text between the quotes
     record Setting(Name field, Name value) implements MetricField {
         @Override
         public int at() {

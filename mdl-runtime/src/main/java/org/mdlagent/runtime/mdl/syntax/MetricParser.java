@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Set;
 import org.mdlagent.runtime.mdl.syntax.Token.Kind;
 
-/// Reads metrics and constraints.
+/// Parses metrics and constraints.
 final class MetricParser {
     private static final Set<String> SETTINGS =
             Set.of("name", "units", "unitsType", "aggregateOperator", "style", "mode");
@@ -30,7 +30,7 @@ final class MetricParser {
         this.statements = new StatementParser(tokens);
     }
 
-    /// Reads `metric NAME { field... }`.
+    /// Parses `metric NAME { field... }`.
     Definition metric() {
         int at = tokens.take().at();
         Name name = tokens.name("the metric's name");
@@ -79,7 +79,7 @@ final class MetricParser {
         return new MetricField.Setting(new Name(field.text(), field.at()), new Name(value.text(), value.at()));
     }
 
-    /// Reads `flavor { name, ... };`, with `=` or without, or `flavor name;`.
+    /// Parses `flavor { name, ... };`, with or without `=`, or `flavor name;`.
     List<Name> flavors() {
         tokens.expectWord("flavor");
         tokens.accept(Kind.ASSIGN);
@@ -136,7 +136,7 @@ final class MetricParser {
         return new MetricField.Replacement(constraint);
     }
 
-    /// Reads `constraint NAME /path is ...` outside of a metric.
+    /// Parses `constraint NAME /path is ...` outside a metric.
     Definition constraint() {
         int at = tokens.take().at();
         Definition.Constraint constraint = constraint(tokens.name("the constraint's name"), at);

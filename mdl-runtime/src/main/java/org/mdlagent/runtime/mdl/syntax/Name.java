@@ -1,6 +1,6 @@
 package org.mdlagent.runtime.mdl.syntax;
 
-/// A name, or a word that stands for a choice.
+/// A name, or a word for a choice.
 ///
 /// @param at offset in the file
 public record Name(String text, int at) {

@@ -1,6 +1,6 @@
 package org.mdlagent.runtime.mdl.syntax;
 
-/// Operators with two operands. The later bind tighter, those of one strength from the left.
+/// Binary operators. Later ones have higher precedence; all are left-associative.
 public enum Operator {
     OR("||", 1),
     AND("&&", 2),
@@ -31,17 +31,17 @@ public enum Operator {
         return strength;
     }
 
-    /// Whether the right operand counts only if the left one does not decide.
+    /// Whether it short-circuits.
     public boolean isLogical() {
         return this == OR || this == AND;
     }
 
-    /// Whether it compares, and so yields 0 or 1.
+    /// Whether it compares and yields 0 or 1.
     public boolean compares() {
         return strength == EQUAL.strength || strength == LESS.strength;
     }
 
-    /// The value for whole numbers. They wrap; a division by zero yields 0.
+    /// The value for integers. They wrap around; a division by zero yields 0.
     public long apply(long left, long right) {
         return switch (this) {
             case OR -> left != 0 || right != 0 ? 1 : 0;
@@ -67,7 +67,7 @@ public enum Operator {
         };
     }
 
-    /// @param order negative, zero or positive, as the left operand is to the right one
+    /// @param order negative, zero or positive, as the left operand compares to the right one
     private boolean holds(int order) {
         return switch (this) {
             case EQUAL -> order == 0;

@@ -3,13 +3,13 @@ package org.mdlagent.runtime.mdl.syntax;
 import java.util.Arrays;
 import java.util.stream.IntStream;
 
-/// A file of MDL. Places in it are offsets in characters, from 0 to the text's length.
+/// An MDL file. Positions are offsets in characters, from 0 to the text's length.
 public final class SourceFile {
     private final String name;
     private final String text;
     private final int[] lineStarts;
 
-    /// @param name as messages show it
+    /// @param name shown in messages
     public SourceFile(String name, String text) {
         this.name = name;
         this.text = text;

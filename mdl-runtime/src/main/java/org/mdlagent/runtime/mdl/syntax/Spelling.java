@@ -3,11 +3,11 @@ package org.mdlagent.runtime.mdl.syntax;
 import java.util.Collection;
 import org.jspecify.annotations.Nullable;
 
-/// Finds what somebody may have meant.
+/// Suggests corrections of misspelled words.
 public final class Spelling {
     private Spelling() {}
 
-    /// The hint for a word that is not among those that are known, null when none comes near it.
+    /// The hint for an unknown word, or null if no known word is close.
     public static @Nullable String hint(String word, Collection<String> known) {
         String nearest = nearest(word, known);
         return nearest == null ? null : "did you mean '" + nearest + "'?";
@@ -19,7 +19,7 @@ public final class Spelling {
         int least = Math.max(1, word.length() / 3) + 1;
         for (String candidate : known) {
             if (Math.abs(word.length() - candidate.length()) >= least) {
-                continue; // so many letters to insert or delete
+                continue; // the difference in length is too large
             }
             int edits = word.equalsIgnoreCase(candidate) ? 0 : edits(word, candidate);
             if (edits < least) {
@@ -30,7 +30,7 @@ public final class Spelling {
         return nearest;
     }
 
-    /// Letters to insert, delete or replace (Levenshtein), and neighbours to swap.
+    /// Edit distance (Levenshtein), with swaps of neighbours.
     private static int edits(String from, String to) {
         int[][] edits = new int[from.length() + 1][to.length() + 1];
         for (int i = 0; i <= from.length(); i++) {

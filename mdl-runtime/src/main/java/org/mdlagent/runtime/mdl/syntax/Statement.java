@@ -2,7 +2,7 @@ package org.mdlagent.runtime.mdl.syntax;
 
 import java.util.List;
 
-/// A statement that is executed when a request is evaluated.
+/// A statement that is executed at request time.
 public sealed interface Statement {
     /// Offset in the file.
     int at();
@@ -13,13 +13,13 @@ public sealed interface Statement {
 
     record If(Expression condition, Statement body, int at) implements Statement {}
 
-    /// Asks for code at points.
+    /// Requests code at points.
     ///
     /// @param constrained the code runs only while every constraint of the request holds
     record Insert(Order order, Side side, Expression points, boolean constrained, List<Code> code, int at)
             implements Statement {}
 
-    /// Where among the snippets of a point.
+    /// Position among the snippets of a point.
     enum Order {
         APPEND("append"),
         PREPEND("prepend");
@@ -35,7 +35,7 @@ public sealed interface Statement {
         }
     }
 
-    /// Before or after the instruction of the point, which is the whole call where it is a call.
+    /// Before or after the point's instruction; for a call, before or after the whole call.
     enum Side {
         BEFORE("preInsn"),
         AFTER("postInsn");

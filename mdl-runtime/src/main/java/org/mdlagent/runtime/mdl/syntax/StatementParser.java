@@ -7,11 +7,11 @@ import org.mdlagent.runtime.mdl.syntax.Statement.Order;
 import org.mdlagent.runtime.mdl.syntax.Statement.Side;
 import org.mdlagent.runtime.mdl.syntax.Token.Kind;
 
-/// Reads statements, and the code in them.
+/// Parses statements, and the code in them.
 final class StatementParser {
     static final Set<String> WORDS = Set.of("foreach", "if", "append", "prepend");
 
-    /// Words that begin a statement and cannot stand in code.
+    /// Words that begin a statement and cannot occur in code.
     private static final Set<String> BEHIND_CODE = Set.of("foreach", "append", "prepend");
 
     private final TokenStream tokens;
@@ -27,9 +27,9 @@ final class StatementParser {
         return tokens.at(Kind.OPEN_BRACE) || tokens.atWord(WORDS);
     }
 
-    /// Reads `{ statement... }`.
+    /// Parses `{ statement... }`.
     ///
-    /// @param what is in the braces, for messages
+    /// @param what content of the braces, for messages
     List<Statement> block(String what) {
         int opened = tokens.expect(Kind.OPEN_BRACE).at();
         List<Statement> statements = new ArrayList<>();
@@ -45,7 +45,7 @@ final class StatementParser {
         return List.copyOf(statements);
     }
 
-    /// Reads one statement.
+    /// Parses one statement.
     Statement statement() {
         tokens.enter();
         Token token = tokens.peek();

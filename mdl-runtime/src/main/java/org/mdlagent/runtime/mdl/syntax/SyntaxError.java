@@ -1,6 +1,6 @@
 package org.mdlagent.runtime.mdl.syntax;
 
-/// Leads the parser to where it can go on. The error has been reported when this is thrown.
+/// Unwinds the parser to a point where it can continue. The error has been reported.
 final class SyntaxError extends RuntimeException {
     private static final long serialVersionUID = 1;
 

@@ -3,8 +3,8 @@ package org.mdlagent.runtime.mdl.syntax;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/// Writes a syntax tree for people: a line for each node, indented by its depth, with line and column; expressions in
-/// prefix form.
+/// Prints a syntax tree: a line for each node, indented by depth, with line and column; expressions in prefix
+/// form.
 public final class SyntaxPrinter {
     private final SourceFile file;
     private final StringBuilder out = new StringBuilder();

@@ -1,10 +1,10 @@
 package org.mdlagent.runtime.mdl.syntax;
 
-/// A word of a file. Keywords are identifiers: which of them mean something depends on where they stand.
+/// A token of a file. Keywords are identifiers: their meaning depends on their place.
 ///
-/// @param text of a string: what is between the quotes
+/// @param text its text; for a string, without the quotes
 /// @param at   offset of its first character
-/// @param end  offset behind its last
+/// @param end  offset after its last
 record Token(Kind kind, String text, int at, int end) {
     enum Kind {
         IDENTIFIER("a name"),
@@ -47,7 +47,7 @@ record Token(Kind kind, String text, int at, int end) {
             this.spelling = spelling;
         }
 
-        /// Of an operator: what is written.
+        /// Text of an operator.
         String spelling() {
             return spelling;
         }
@@ -56,7 +56,7 @@ record Token(Kind kind, String text, int at, int end) {
             return compareTo(STRING) > 0 && this != END;
         }
 
-        /// As messages name it.
+        /// Its name in messages.
         String description() {
             return isOperator() ? "'" + spelling + "'" : spelling;
         }
@@ -66,7 +66,7 @@ record Token(Kind kind, String text, int at, int end) {
         return kind == Kind.IDENTIFIER && text.equals(word);
     }
 
-    /// As messages name it.
+    /// Its name in messages.
     String description() {
         return switch (kind) {
             case IDENTIFIER, INTEGER, DECIMAL -> "'" + text + "'";

@@ -6,12 +6,12 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.runtime.mdl.syntax.Token.Kind;
 
-/// The tokens of a file, read from first to last, and the ways to go on after an error.
+/// The tokens of a file, read in order, with error recovery.
 final class TokenStream {
-    /// Limits what walks the tree: no file that a person writes comes near it.
+    /// Limits recursion over the tree; no hand-written file comes near it.
     private static final int NESTING_MAX = 100;
 
-    /// Words that begin a definition and nothing else. At the beginning of a line they end one that was not closed.
+    /// Words that only begin definitions. At the beginning of a line they end an unclosed definition.
     private static final Set<String> DEFINITION_ONLY =
             Set.of("metric", "list", "resourceList", "exclude", "tunable_constant", "daemon", "visi");
 
@@ -52,7 +52,7 @@ final class TokenStream {
         return at(Kind.IDENTIFIER) && words.contains(peek().text());
     }
 
-    /// Whether nothing of what is open can go on: the file ends, or a definition begins.
+    /// Whether all open parts end here: the file ends, or a definition begins.
     boolean atBoundary() {
         return at(Kind.END) || atWord(DEFINITION_ONLY) && file.column(peek().at()) == 1;
     }
@@ -108,7 +108,7 @@ final class TokenStream {
         return new Name(token.text(), token.at());
     }
 
-    /// Takes a semicolon. One that is missing at the end of a line belongs there, and reading goes on in the next line.
+    /// Consumes a semicolon. Reports one missing at the end of a line there, and continues on the next line.
     void semicolon() {
         if (accept(Kind.SEMICOLON)) {
             return;
@@ -120,7 +120,7 @@ final class TokenStream {
         }
     }
 
-    /// Takes the brace that closes a definition.
+    /// Consumes the brace that closes a definition.
     void close(String what, int opened) {
         if (!accept(Kind.CLOSE_BRACE)) {
             throw expected("'}' that closes " + what + " of line " + line(opened));
@@ -131,9 +131,9 @@ final class TokenStream {
         return expected(what, List.of());
     }
 
-    /// Reports that something else than what stands here was expected.
+    /// Reports an unexpected token.
     ///
-    /// @param words that are possible here
+    /// @param words the possible words here
     SyntaxError expected(String what, Collection<String> words) {
         Token token = peek();
         String hint = token.kind() == Kind.IDENTIFIER ? Spelling.hint(token.text(), words) : null;
@@ -149,7 +149,7 @@ final class TokenStream {
         return peek().description();
     }
 
-    /// Steps into a part that may contain its like.
+    /// Enters a part that may nest.
     void enter() {
         if (++nesting > NESTING_MAX) {
             throw error(peek().at(), "nested more than " + NESTING_MAX + " deep", null);
@@ -160,21 +160,22 @@ final class TokenStream {
         nesting--;
     }
 
-    /// Where reading stands, for [#recover].
+    /// The current position, for [#recover].
     Mark mark() {
         return new Mark(next, braces, nesting);
     }
 
-    /// The name that a definition gives itself, "" when there is none.
+    /// The name of a definition, "" if it has none.
     String nameOf(Mark definition) {
         Token token = tokens.get(Math.min(definition.next + 1, tokens.size() - 1));
         return token.kind() == Kind.IDENTIFIER ? token.text() : "";
     }
 
-    /// @param braces that are open
+    /// @param braces number of open braces
     record Mark(int next, int braces, int nesting) {}
 
-    /// Skips the rest of a part that began at a mark: to behind its semicolon or brace, or to what cannot belong to it.
+    /// Skips the rest of a part that began at a mark: past its semicolon or brace, or up to a token that cannot
+    /// belong to it.
     ///
     /// @param starts words that begin another part
     void recover(Mark mark, Set<String> starts) {
@@ -203,7 +204,7 @@ final class TokenStream {
         }
     }
 
-    /// Skips the rest of a statement of code: to behind its semicolon or block, or to what ends the code.
+    /// Skips the rest of a code statement: past its semicolon or block, or up to the end of the code.
     void recoverCode(Mark mark, Set<String> starts) {
         nesting = mark.nesting;
         while (!atBoundary() && !at(Kind.CLOSE_CODE) && !atWord(starts)) {
@@ -219,7 +220,7 @@ final class TokenStream {
         braces = mark.braces;
     }
 
-    /// Begins a definition: whatever was open is not any more.
+    /// Begins a definition: closes all open parts.
     void resetNesting() {
         braces = 0;
         nesting = 0;

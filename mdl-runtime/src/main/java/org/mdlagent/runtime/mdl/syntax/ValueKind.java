@@ -3,18 +3,18 @@ package org.mdlagent.runtime.mdl.syntax;
 import java.util.Arrays;
 import java.util.List;
 
-/// What a metric's base, a replacement or a temporary is.
+/// The kind of a metric's base, a replacement or a temporary.
 public enum ValueKind {
     COUNTER("counter"),
     /// CPU time of the thread.
     PROCESS_TIMER("processTimer"),
     /// Elapsed time.
     WALL_TIMER("wallTimer"),
-    /// Events that the kernel counts, named by the base.
+    /// Kernel events, named by the base.
     HARDWARE_COUNTER("hwCounter"),
-    /// Time that the kernel counts, named by the base.
+    /// Kernel time, named by the base.
     HARDWARE_TIMER("hwTimer"),
-    /// No value: the code is all.
+    /// No value, only code.
     VOID("void");
 
     private final String word;

@@ -3,12 +3,12 @@ package org.mdlagent.runtime.metric.file;
 import java.util.ArrayList;
 import java.util.List;
 
-/// A function of libc that opens, names, duplicates or closes descriptors, and what the shim is told of it.
+/// A libc function that opens, names, duplicates or closes descriptors, and the event that the shim gets for it.
 ///
 /// @param function  its name
 /// @param event     of `enum file_event` in `record/files.h`
-/// @param begins    whether it is told when the function begins, else when it has returned
-/// @param arguments numbers of those that are told
+/// @param begins    whether the event is sent at entry; else at return
+/// @param arguments indices of the passed arguments
 public record DescriptorCall(String function, int event, boolean begins, List<Integer> arguments) {
     private static final int OPENED = 0;
     private static final int OPENED_AT = 1;
@@ -27,10 +27,10 @@ public record DescriptorCall(String function, int event, boolean begins, List<In
     private static final int DIRECTORY_CLOSES = 14;
     private static final int RANGE_CLOSES = 15;
 
-    /// How many arguments are told at most.
+    /// Maximum number of passed arguments.
     public static final int ARGUMENTS = 3;
 
-    /// All of them. What closes is told before a number is free that another thread may get.
+    /// All functions. Closing is reported at entry, before another thread can get the free number.
     public static final List<DescriptorCall> ALL = all();
 
     private static List<DescriptorCall> all() {

@@ -15,7 +15,7 @@ import java.util.Set;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/// Whom sockets are connected to, as the kernel lists them in `/proc/PID/net`. What a line does not tell is left out.
+/// Peers of sockets, from the kernel's lists in `/proc/PID/net`. Skips lines without the data.
 public final class SocketPeers {
     private static final int AF_UNIX = 1;
     private static final int AF_INET = 2;
@@ -38,12 +38,12 @@ public final class SocketPeers {
     private final Map<Long, Peer> peers = new HashMap<>();
 
     /// @param address  a `struct sockaddr`
-    /// @param accepted whether the peer has called
+    /// @param accepted whether the peer has connected to us
     public record Peer(byte[] address, boolean accepted) {}
 
-    /// Reads what there is.
+    /// Reads the lists.
     ///
-    /// @param net as `/proc/PID/net`
+    /// @param net directory such as `/proc/PID/net`
     public static SocketPeers read(Path net) {
         SocketPeers sockets = new SocketPeers();
         sockets.addInternet(Stream.concat(lines(net.resolve("tcp")), lines(net.resolve("tcp6")))
@@ -60,7 +60,7 @@ public final class SocketPeers {
         }
     }
 
-    /// The peer of a socket, null when it is not known.
+    /// The peer of a socket, or null if unknown.
     ///
     /// @param inode of the socket
     public @Nullable Peer of(long inode) {
@@ -91,8 +91,8 @@ public final class SocketPeers {
         return endpoint.substring(endpoint.indexOf(':') + 1);
     }
 
-    /// Of `ADDRESS:PORT`, both in hexadecimal; null when it is something else, or nobody's. The kernel writes each four
-    /// bytes of an address as one number of this machine.
+    /// Parses `ADDRESS:PORT` in hexadecimal; null if it has another form or is unset. The kernel writes each four
+    /// bytes of an address as one number in host byte order.
     private static byte @Nullable [] address(String endpoint) {
         int colon = endpoint.indexOf(':');
         try {
@@ -127,7 +127,7 @@ public final class SocketPeers {
         }
     }
 
-    /// One that a client has called has the path of the one that listens.
+    /// An accepted socket has the path of the listening one.
     void addUnix(String line) {
         String[] columns = line.strip().split(" +", UNIX_PATH + 1);
         if (columns.length > UNIX_PATH && !columns[UNIX_PATH].isEmpty()) {

@@ -1,4 +1,4 @@
-/// What tells which file a descriptor stands for.
+/// The mapping from descriptors to files.
 @NullMarked
 package org.mdlagent.runtime.metric.file;
 
