@@ -10,8 +10,8 @@ import java.util.stream.Stream;
 
 /// `./mdl bench [quick|all|NAME[:PROGRAM,...]...]`: runs benchmarks, and writes `bench/RESULTS.md` anew.
 ///
-/// Each measurement has a process of its own, with a JVM like the agent's, and is named as text: before anything else
-/// is built, `./mdl bench` asks this class alone whether what it was given is possible.
+/// Each measurement runs in its own process, with a JVM like the agent's. Its class is named as text, so that
+/// `./mdl bench` can validate its arguments with this class alone, before anything else is built.
 public final class Bench {
     private static final String CHECK = "--check";
     static final List<String> NAMES = List.of(
@@ -28,13 +28,13 @@ public final class Bench {
             "source");
     private static final List<String> QUICK = NAMES.subList(0, 10);
 
-    /// Those with programs to choose from.
+    /// Benchmarks with a choice of programs.
     private static final List<String> OF_PROGRAMS = List.of("profiler", "trust", "overhead", "macro", "source");
 
-    /// How functions get their probe sites where both ways are measured.
+    /// Kinds of probe sites, for benchmarks that measure both.
     private static final List<String> BUILDS = List.of("HOOKS", "PATCHABLE");
 
-    /// What is asked for is not possible.
+    /// Invalid arguments.
     static final class UsageException extends Exception {
         private static final long serialVersionUID = 1;
 
@@ -43,7 +43,7 @@ public final class Bench {
         }
     }
 
-    /// A program that measures.
+    /// A measuring program.
     ///
     /// @param program    a class below this package
     /// @param properties of its JVM
@@ -96,12 +96,12 @@ public final class Bench {
 
     private final boolean quick;
 
-    /// @param quick in some minutes, with less of everything
+    /// @param quick shortened to some minutes
     Bench(boolean quick) {
         this.quick = quick;
     }
 
-    /// @param args names of benchmarks; after `--check` they are checked only
+    /// @param args names of benchmarks; with `--check` first they are only validated
     public static void main(String[] args) throws IOException, InterruptedException {
         List<String> asked = List.of(args);
         boolean check = !asked.isEmpty() && asked.getFirst().equals(CHECK);
@@ -121,7 +121,7 @@ public final class Bench {
         }
     }
 
-    /// @throws UsageException when there is no such benchmark
+    /// @throws UsageException if there is no such benchmark
     static void check(String asked) throws UsageException {
         String name = name(asked);
         if (!NAMES.contains(name)) {
@@ -144,7 +144,7 @@ public final class Bench {
         return colon < 0 ? asked : asked.substring(0, colon);
     }
 
-    /// One that fails does not keep others from being measured.
+    /// A failure does not stop the other benchmarks.
     private void run(List<String> names) throws IOException, InterruptedException {
         List<String> failed = new ArrayList<>();
         for (String asked : names) {
@@ -159,7 +159,7 @@ public final class Bench {
         if (!results.succeeds()) {
             failed.add(results.program);
         }
-        // With what was built before: the script has become this process.
+        // With what was built before: the script has replaced itself by this process.
         Instant start = ProcessHandle.current().info().startInstant().orElseThrow();
         Duration taken = Duration.between(start, Instant.now());
         System.err.println("mdl: that took " + taken.toMinutes() + " min " + taken.toSecondsPart() + " s");
@@ -241,7 +241,7 @@ public final class Bench {
             case "scaling" ->
                 ofBuilds("probes.StartScaling", "probes.CallScaling", "probes.FamilyScaling")
                         .map(measurement -> rounds(2, measurement))
-                        // It holds the tables of 100,000 probes beside its own.
+                        // It holds the tables of 100,000 probes in addition to its own.
                         .map(each -> each.program.equals("probes.StartScaling") ? each.heap("256m") : each)
                         .toList();
             default ->
@@ -254,7 +254,7 @@ public final class Bench {
         return BUILDS.stream().flatMap(build -> Stream.of(programs).map(program -> Measurement.of(program, build)));
     }
 
-    /// In a quick run so many rounds, else as many as the measurement takes by itself.
+    /// Rounds of a quick run; otherwise the measurement's own number.
     private Measurement rounds(int few, Measurement measurement) {
         return quick ? measurement.with("mdl.bench.rounds", few) : measurement;
     }

@@ -21,8 +21,8 @@ import org.mdlagent.bench.tools.ControlSocket;
 import org.mdlagent.bench.tools.SourceTree;
 import org.mdlagent.bench.tools.Tracer;
 
-/// How long it takes to count the calls of some hundred functions of a running program as Debian ships it, stripped:
-/// what `mdl enable` asks for by a pattern, until the agent answers that all of their probes count.
+/// Measures how long it takes to start counting calls of about a hundred functions of a running, stripped program
+/// as Debian ships it: from `mdl enable` with a pattern until the agent answers that all of their probes count.
 public final class HundredFunctions {
     private static final Path PROGRAM = Path.of("/usr/bin/perl");
     private static final String WORK =
@@ -63,7 +63,7 @@ public final class HundredFunctions {
         }
     }
 
-    /// Of functions without names: those whose addresses begin alike, as many as can be had near a hundred.
+    /// For functions without names: an address prefix that matches about a hundred.
     private String pattern() throws IOException {
         Map<String, Long> counts = resources().stream()
                 .filter(path -> path.matches("/Code/.*\\+0x[0-9a-f]+"))
@@ -101,7 +101,7 @@ public final class HundredFunctions {
         return functions;
     }
 
-    /// The command, whose JVM must start.
+    /// Including the start of the command's JVM.
     private static double[] commands(Path session, String request) throws IOException, InterruptedException {
         double[] millis = new double[5];
         String mdl = SourceTree.distribution().resolve("bin/mdl").toString();

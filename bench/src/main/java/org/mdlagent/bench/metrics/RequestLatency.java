@@ -28,8 +28,8 @@ import org.mdlagent.bench.tools.ControlSocket;
 import org.mdlagent.bench.tools.SourceTree;
 import org.mdlagent.bench.tools.Tracer;
 
-/// How long it takes from a request for a metric to the first event that it counts, in a program of 10,000
-/// functions, which it calls in turn.
+/// Measures the time from a request for a metric to the first event that it counts, in a program that calls its
+/// 10,000 functions in turn.
 public final class RequestLatency {
     private static final int FUNCTIONS = 10_000;
     private static final int FUNCTIONS_PER_FILE = 2_500;
@@ -38,7 +38,7 @@ public final class RequestLatency {
     private static final long PATIENCE_NANOS = 5_000_000_000L;
     private static final long SEED = 7;
 
-    /// By a peer that takes its time.
+    /// Limit for slow peers.
     private static final int TRACES = 5;
 
     private final ControlSocket control;
@@ -46,7 +46,7 @@ public final class RequestLatency {
 
     /// Milliseconds after a request.
     ///
-    /// @param answered when the agent said that it had enabled the metric
+    /// @param answered when the agent had enabled the metric
     /// @param counted  when the program had counted an event
     private record Request(double answered, double counted) {}
 
@@ -79,7 +79,7 @@ public final class RequestLatency {
         }
     }
 
-    /// What is done while the program runs.
+    /// Runs while the program runs.
     private static <T> T under(Tracer tracer, Path program, Path directory, Measurement<T> measurement)
             throws IOException, InterruptedException {
         Process process = tracer.start(program, directory).start();
@@ -94,8 +94,7 @@ public final class RequestLatency {
         }
     }
 
-    /// Milliseconds from the start of bpftrace, which is how it is asked, until it has seen a call; none when it
-    /// sees none.
+    /// Milliseconds from the start of bpftrace until it has seen a call; empty if it sees none.
     private static double[] askBpftrace(Path program) throws IOException, InterruptedException {
         double[] millis = new double[TRACES];
         for (int i = 0; i < TRACES; i++) {
@@ -220,7 +219,7 @@ public final class RequestLatency {
         report.raw("raw: " + requests);
     }
 
-    /// In their order of length, without the first.
+    /// Sorted, without the first.
     private static double[] millis(List<Request> requests, ToDoubleFunction<Request> time) {
         return requests.stream().skip(1).mapToDouble(time).sorted().toArray();
     }

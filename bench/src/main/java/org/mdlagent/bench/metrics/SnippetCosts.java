@@ -51,14 +51,14 @@ import org.mdlagent.bench.tools.SourceTree;
 import org.mdlagent.fastinst.snippet.Snippets;
 import org.mdlagent.fastinst.snippet.Values;
 
-/// What snippets add to a call of a function that does nothing (MDL paper, figures 6 and 7): by themselves, and many
-/// guarded ones at one probe. Beside them is what Paradyn took them to cost: the paper's text is not at hand.
+/// Measures the cost of snippets per call of an empty function (MDL paper, figures 6 and 7): single snippets, and
+/// many guarded ones at one probe. Compared with Paradyn's cost model.
 ///
-/// Variants take turns. In each round each is attached, called several times, and detached; the median of these
-/// calls, less that of calls without snippets, is the round's figure. Recording is off. Each chain counts what it
-/// costs (observed cost).
+/// Variants are interleaved. In each round each variant is attached, called several times, and detached; the
+/// round's figure is the median of these calls minus the median without snippets. Recording is off. Each chain
+/// counts its own cost (observed cost).
 public final class SnippetCosts {
-    /// What is no more than noise has a bar as well.
+    /// Minimum bar, for values within the noise.
     private static final double TICKS_MIN = 0.1;
 
     private static final int ROUNDS = Integer.getInteger("mdl.bench.rounds", 5);
@@ -95,7 +95,7 @@ public final class SnippetCosts {
         trapping = trapping();
     }
 
-    /// Code that traps, and is redirected to the function.
+    /// Code that traps and is redirected to the function.
     private long trapping() throws IOException {
         CodeMemory memory = new CodeMemory(api);
         long address = memory.allocateNear(function, function, 1);
@@ -160,7 +160,7 @@ public final class SnippetCosts {
                     .toList();
             String what = format(Locale.ROOT, "%,d counters, each behind a flag of its own", n);
             if (n > MANY) {
-                add(what, guarded); // not optimised it is 100 KiB, made anew for each
+                add(what, guarded); // unoptimised, it is 100 KiB, regenerated for each
             } else {
                 addBoth(what, guarded, List.of());
             }
@@ -195,7 +195,7 @@ public final class SnippetCosts {
         variants.add(new SnippetVariant(what, atEntry, List.of(), others, function));
     }
 
-    /// The same with flags in sets: none set, and one.
+    /// The same with flags in sets: with none and with one set.
     private void addVectorised(int n) {
         int[] sets = sets(n);
         List<Snippet> guarded = guarded(n, sets);
@@ -207,7 +207,7 @@ public final class SnippetCosts {
                 Stream.concat(Stream.of(mark), guarded.stream()).toList());
     }
 
-    /// Counters side by side, of which a number selects one.
+    /// Adjacent counters, one of which a number selects.
     private void addByArgument(int n, boolean direct) {
         PositionTable table = snippets.positions(direct);
         long word = api.allocate(Long.BYTES);
@@ -227,7 +227,7 @@ public final class SnippetCosts {
         add(format(Locale.ROOT, "%,d counters, one selected by a number, %s", n, how), chain);
     }
 
-    /// The counters of one variant are those of another: they take turns.
+    /// Variants share counters, because they run in turn.
     private int counters(int n) {
         if (ofInstances == 0) {
             ofInstances = values.counters(INSTANCES_MAX);
@@ -244,7 +244,7 @@ public final class SnippetCosts {
                 .toArray();
     }
 
-    /// Counters side by side, behind flags in sets.
+    /// Adjacent counters, guarded by flags in sets.
     private List<Snippet> guarded(int n, int[] sets) {
         int first = counters(n);
         return IntStream.range(0, n)
@@ -274,7 +274,7 @@ public final class SnippetCosts {
         return with - without;
     }
 
-    /// Each leaves the code of the chain as it was before: together they would use up what there is for code.
+    /// Each chain's code is removed afterwards: together they would exhaust code memory.
     private void attach(int probe, List<Snippet> chain) throws IOException {
         if (chain.size() > MANY) {
             snippets.together(() -> {
@@ -307,7 +307,7 @@ public final class SnippetCosts {
         }
     }
 
-    /// Of a call, on average.
+    /// Average per call.
     private double ticks(long called, int calls) {
         double[] ticks = new double[REPEATS];
         for (int i = 0; i < REPEATS; i++) {

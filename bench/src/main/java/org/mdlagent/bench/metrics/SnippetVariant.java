@@ -12,11 +12,11 @@ import org.mdlagent.arch.snippet.Snippet;
 import org.mdlagent.arch.snippet.Statement;
 import org.mdlagent.fastinst.snippet.CostModel;
 
-/// Snippets whose cost is measured, and what each round has measured.
+/// A variant of snippets, and its measurements by round.
 ///
 /// @param atEntry snippets, in their order
 /// @param atEnd   the same, at the return
-/// @param entry   what is called
+/// @param entry   the called function
 record SnippetVariant(
         String what,
         List<Snippet> atEntry,
@@ -30,10 +30,10 @@ record SnippetVariant(
     static final String WALL_TIMER = "a wall timer, from entry to return";
     static final String PROCESS_TIMER = "a process timer, from entry to return";
 
-    /// What Paradyn took the same to cost, in ticks of its machines: `initPrimitiveCost` and `getPointCost` in the
-    /// public history of its sources. A trampoline took 8 on the SPARC of 1994, 70 at worst there and on x86, and
-    /// 105 for programs with threads. Counters and timers are those of the CM-5 of 1994 (ticks of 30 ns) and of a
-    /// Pentium II (400 MHz, without a figure for counters), a start and a stop together.
+    /// Paradyn's cost model, in ticks of its machines: `initPrimitiveCost` and `getPointCost` in the public
+    /// history of its sources. A trampoline took 8 on the SPARC of 1994, at worst 70 there and on x86, and 105 in
+    /// threaded programs. Counters and timers (start plus stop) are for the CM-5 of 1994 (30 ns ticks) and a
+    /// Pentium II (400 MHz, no figure for counters).
     private static final Map<String, String> PARADYN = Map.of(
             NOTHING, "8-105",
             TRAPPED, "9,000",
@@ -46,12 +46,12 @@ record SnippetVariant(
         this(what, atEntry, atEnd, optimisations, entry, new ArrayList<>());
     }
 
-    /// What Paradyn expected of it, "-" where that is not known.
+    /// Paradyn's estimate, "-" if unknown.
     String paradyn() {
         return PARADYN.getOrDefault(what, "-");
     }
 
-    /// What the agent expects of it.
+    /// The agent's estimate.
     double predicted(CostModel costs) {
         return Stream.of(atEntry, atEnd)
                 .filter(chain -> !chain.isEmpty())
@@ -63,12 +63,12 @@ record SnippetVariant(
         if (optimisations.contains(Optimisation.VECTORISATION)) {
             return costs.ticks(alike(chain));
         }
-        // The way to the snippets is taken once.
+        // The call of the snippets occurs once.
         double all = chain.stream().mapToDouble(costs::ticks).sum();
         return all - (chain.size() - 1) * costs.ticks(Snippet.of());
     }
 
-    /// As the agent predicts it: those that differ in their values only, and become one, are equal.
+    /// As the agent predicts it: snippets that differ only in their values are merged.
     private static List<Snippet> alike(List<Snippet> chain) {
         Map<Class<?>, Snippet> first = new HashMap<>();
         return chain.stream()

@@ -1,4 +1,4 @@
-/// What metrics cost, and how soon they count.
+/// Cost and latency of metrics.
 @NullMarked
 package org.mdlagent.bench.metrics;
 

@@ -29,13 +29,13 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
-/// Toggling and retargeting of sites that one store changes.
+/// Toggling and retargeting of sites by one store.
 @Warmup(iterations = 3, time = 600, timeUnit = TimeUnit.MILLISECONDS)
 @Measurement(iterations = 4, time = 400, timeUnit = TimeUnit.MILLISECONDS)
 public class CallPatchBenchmark {
     static final int SITES = 20_000;
 
-    /// Functions that call a hook each.
+    /// Functions that each call a hook.
     @State(Scope.Thread)
     public static class Sites {
         private static final byte[] FUNCTION = {
@@ -70,7 +70,7 @@ public class CallPatchBenchmark {
         private final MemorySegment indices = Arena.global().allocate(ValueLayout.JAVA_INT, SITES);
         private int round;
 
-        /// Here, and not in a method that JMH calls: nobody may execute a site before it is installed.
+        /// Not in a JMH setup method, because no thread may execute a site before it is installed.
         public Sites() {
             long records = code.api.allocate(SITES * SiteDescriptor.SIZE);
             Memory.putLong(code.api.session() + HeaderDescriptor.SITES, records);

@@ -17,7 +17,7 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
-/// Toggling of what Java has for code that changes: call sites whose target is a method that counts, or none.
+/// Toggling of Java's mutable call sites, whose target is a counting method or an empty one.
 @Warmup(iterations = 3, time = 600, timeUnit = TimeUnit.MILLISECONDS)
 @Measurement(iterations = 4, time = 400, timeUnit = TimeUnit.MILLISECONDS)
 public class CallSiteBenchmark {
@@ -34,7 +34,7 @@ public class CallSiteBenchmark {
             Stream.generate(() -> new MutableCallSite(OFF)).limit(SITES).toArray(MutableCallSite[]::new);
     private static final VolatileCallSite VOLATILE = new VolatileCallSite(OFF);
 
-    /// The compiler takes what these call for constant, as it does with `invokedynamic`.
+    /// The compiler treats their targets as constants, as with `invokedynamic`.
     private static final MethodHandle CALL_MUTABLE = MUTABLE.dynamicInvoker();
 
     private static final MethodHandle CALL_VOLATILE = VOLATILE.dynamicInvoker();
@@ -80,7 +80,7 @@ public class CallSiteBenchmark {
             }
         }
 
-        /// @throws IllegalStateException when the sites were never executed while they were on
+        /// @throws IllegalStateException if the sites were never executed while on
         @TearDown
         public void stop() throws InterruptedException {
             stopped = true;
@@ -117,7 +117,7 @@ public class CallSiteBenchmark {
         }
     }
 
-    /// Of sites that nobody calls.
+    /// Sites that are never called.
     @Benchmark
     public void toggleMany() {
         rounds++;

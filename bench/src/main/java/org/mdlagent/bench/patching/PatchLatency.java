@@ -16,10 +16,10 @@ import org.mdlagent.bench.report.Report;
 import org.mdlagent.bench.tools.SourceTree;
 import org.mdlagent.wordpatch.Pending;
 
-/// How long single activations and deactivations take, while another thread executes the sites ("Living on the Edge",
+/// Latency of single activations and deactivations while another thread executes the sites ("Living on the Edge",
 /// PLDI 2016, figure 10).
 ///
-/// Each is measured by itself, between two readings of the clock; what those take is measured as well, and taken off.
+/// Each is timed individually by two clock readings, whose own cost is measured and subtracted.
 public final class PatchLatency {
     private static final int ROUNDS = 1_000;
     private static final int WARM_UP_ROUNDS = 100;
@@ -32,7 +32,7 @@ public final class PatchLatency {
 
     /// Patches one of the executed sites.
     private interface Patch {
-        /// @param round in even ones the site becomes active, or the first of two instructions; in odd ones the other
+        /// @param round even: activates the site, or stores the first of two instructions; odd: the opposite
         void of(int site, int round);
     }
 
@@ -81,7 +81,7 @@ public final class PatchLatency {
         latencies.put(what, samples(patch, parity));
     }
 
-    /// In ticks, of the rounds of one parity, each of which patches all sites.
+    /// In ticks, for rounds of one parity; each round patches all sites.
     private double[] samples(Patch patch, int parity) {
         double[] samples = new double[ROUNDS * PatchedCode.EXECUTED];
         int count = 0;
@@ -98,7 +98,7 @@ public final class PatchLatency {
         return samples;
     }
 
-    /// Of each site what starting takes, and finishing, when the others have been started meanwhile.
+    /// For each site the time of starting, and of finishing once the others have been started.
     private double[] startedAndFinished(WordPatchBenchmark.Straddling sites) {
         double[] samples = new double[ROUNDS * PatchedCode.EXECUTED];
         Pending[] pending = new Pending[PatchedCode.EXECUTED];
@@ -177,13 +177,13 @@ public final class PatchLatency {
         report.plot("histograms", histograms);
     }
 
-    /// A dash where all samples lie below, the greatest apart.
+    /// A dash if all samples but the greatest are below.
     private static String cell(double[] samples, double percentile) {
         boolean known = percentile == 100 || samples.length * (100 - percentile) >= 100;
         return known ? format(Locale.ROOT, "%,.0f", Percentile.of(samples, percentile)) : "-";
     }
 
-    /// Without what other processes take: it would make the picture narrow.
+    /// Without outliers caused by other processes, which would compress the plot.
     private static double[] mostOf(double[] samples) {
         double limit = Percentile.of(samples, 99);
         return Arrays.stream(samples).filter(ticks -> ticks <= limit).toArray();

@@ -16,7 +16,7 @@ import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.shim.NativeApi;
 import org.mdlagent.bench.tools.SourceTree;
 
-/// Functions in machine code whose instructions benchmarks patch, and a thread that executes them meanwhile.
+/// Machine code functions that benchmarks patch, and a thread that executes them meanwhile.
 final class PatchedCode {
     /// Functions that the executing thread calls in turn, and that are patched one by one.
     static final int EXECUTED = 64;
@@ -102,7 +102,7 @@ final class PatchedCode {
         });
     }
 
-    /// @throws IllegalStateException when the functions were hardly ever executed: what was measured is something else
+    /// @throws IllegalStateException if the functions were hardly executed, which invalidates the measurement
     void stopExecuting() throws InterruptedException {
         if (executor == null) {
             return;

@@ -30,8 +30,8 @@ import org.openjdk.jmh.runner.options.OptionsBuilder;
 import org.openjdk.jmh.runner.options.TimeValue;
 import org.openjdk.jmh.util.Statistics;
 
-/// Runs the benchmarks of the patch protocols, each in a process of its own, and prints what one operation costs in
-/// ticks, beside what was published ("Living on the Edge", PLDI 2016, section 8) and what is aimed at.
+/// Runs the benchmarks of the patch protocols, each in its own process, and prints the cost of one operation in
+/// ticks, with published figures ("Living on the Edge", PLDI 2016, section 8) and targets.
 public final class PatchingBenchmarks {
     private static final List<Cost> COSTS = List.of(
             new Cost("callpatch, on", CallPatchBenchmark.class, "on", PatchedCode.EXECUTED, "432", Target.CALLPATCH),
@@ -74,7 +74,7 @@ public final class PatchingBenchmarks {
                     "1,900,000 (Dyninst)",
                     Target.BATCH));
 
-    /// What Java itself can do.
+    /// Java's own mechanism.
     private static final List<Cost> CALL_SITES = List.of(
             new Cost(
                     "MutableCallSite, toggle and syncAll",
@@ -135,8 +135,8 @@ public final class PatchingBenchmarks {
         }
     }
 
-    /// How the agent's JVM is started, as far as it matters here (`native-shim/src/jvm-options.txt`): what Java costs
-    /// beside an application is what it costs there. Others can be tried with `-Dmdl.bench.jvm=...`.
+    /// The relevant JVM options of the agent (`native-shim/src/jvm-options.txt`), so that costs match those in an
+    /// application. Override with `-Dmdl.bench.jvm=...`.
     private static final String[] JVM = System.getProperty(
                     "mdl.bench.jvm", "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xmx64m")
             .split(" ");
@@ -162,7 +162,7 @@ public final class PatchingBenchmarks {
         try (Report report = new Report("patching", machine)) {
             Collection<RunResult> patching =
                     run(options("PatchBenchmark", scratch).jvmArgsAppend(JVM).build());
-            // As Java programs run: what compiled code does is what is compared.
+            // Default options, as Java programs run: compiled code is compared.
             Collection<RunResult> callSites = run(
                     options("CallSiteBenchmark", scratch).jvmArgs("-Xmx256m").build());
             new PatchingBenchmarks(machine, report).print(patching, callSites);
@@ -257,7 +257,7 @@ public final class PatchingBenchmarks {
                 .collect(Collectors.joining("; "));
     }
 
-    /// By subtraction of what else was measured.
+    /// By subtraction of other measurements.
     private void takeApart() {
         for (String toggle : List.of("callpatch, on", "callpatch, off")) {
             double alone = median(toggle + NOT_EXECUTED);

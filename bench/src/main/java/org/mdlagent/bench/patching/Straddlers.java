@@ -18,12 +18,12 @@ import org.mdlagent.bench.tools.Tracer;
 import org.mdlagent.profiler.report.profile.SiteProfile;
 import org.mdlagent.profiler.report.session.SessionReader;
 
-/// How many probe sites of real programs straddle a boundary, so that no single store can replace them ("Living on the
-/// Edge", PLDI 2016, figure 14).
+/// How many probe sites of real programs straddle a boundary, so that no single store can replace them ("Living on
+/// the Edge", PLDI 2016, figure 14).
 ///
-/// Sites are those that the agent has found in a program that tells its version and ends.
+/// The agent finds the sites in a program that prints its version and ends.
 public final class Straddlers {
-    /// Of a call or jump, which makes a site.
+    /// Length of a call or jump, which makes a site.
     private static final int SITE_BYTES = 5;
 
     private static final int LINE_BYTES = 64;
@@ -35,7 +35,7 @@ public final class Straddlers {
             "-O2 -g -fpatchable-function-entry=5",
             "-Os -g -fpatchable-function-entry=5");
 
-    /// Debian's source packages, and what makes their programs end at once.
+    /// Debian's source packages, and arguments that make their programs end at once.
     private static final Map<String, String> PROGRAMS = new TreeMap<>(Map.of(
             "bzip2", "--help",
             "libzstd", "--version",
@@ -73,7 +73,7 @@ public final class Straddlers {
         }
     }
 
-    /// In percent, of sites that lie anywhere.
+    /// In percent, for randomly placed sites.
     private static double chance(int unit) {
         return 100.0 * (SITE_BYTES - 1) / unit;
     }

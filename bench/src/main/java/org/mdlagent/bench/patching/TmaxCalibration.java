@@ -12,8 +12,8 @@ import org.mdlagent.bench.report.Plot.Axis;
 import org.mdlagent.bench.report.Report;
 import org.mdlagent.bench.tools.SourceTree;
 
-/// How soon a store to code is executed elsewhere, and which waits are too short: what `mdl calibrate` measures, with a
-/// picture ("Living on the Edge", PLDI 2016, figure 9). The machine's own calibration stays as it is.
+/// Visibility latency of a store to code, and waits that are too short: the measurements of `mdl calibrate`, with
+/// a plot ("Living on the Edge", PLDI 2016, figure 9). Does not change the machine's calibration.
 public final class TmaxCalibration {
     /// `  862.. 1023      1.78k  ████`: of the command's plot.
     private static final Pattern BUCKET = Pattern.compile(" *(\\d+)\\.\\. *(\\d+) +([0-9.]+)([kMG]?) .*");

@@ -25,7 +25,7 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
-/// Replacing of an instruction whose operand is four bytes long: `mov $imm32,%eax`.
+/// Replacing an instruction with a four-byte operand: `mov $imm32,%eax`.
 @Warmup(iterations = 3, time = 600, timeUnit = TimeUnit.MILLISECONDS)
 @Measurement(iterations = 4, time = 400, timeUnit = TimeUnit.MILLISECONDS)
 public class WordPatchBenchmark {
@@ -34,7 +34,7 @@ public class WordPatchBenchmark {
 
     private static final int STRADDLING = 62;
 
-    /// Sites, and what they become in turn.
+    /// Sites and their successive contents.
     @State(Scope.Thread)
     public abstract static class Sites {
         private static final byte[] FUNCTION = {(byte) 0xB8, 0, 0, 0, 0, (byte) 0xC3}; // mov $0,%eax; ret
@@ -69,7 +69,7 @@ public class WordPatchBenchmark {
             return word(++round);
         }
 
-        /// What a site becomes, in round after round.
+        /// The contents of a site by round.
         static long word(int round) {
             return WORDS[round & 1];
         }
@@ -104,7 +104,7 @@ public class WordPatchBenchmark {
             }
         }
 
-        /// By the time that the last has been started, the first need not wait.
+        /// Once the last has been started, the first need not wait.
         void startAndFinishEach() {
             long word = nextWord();
             pending.clear();
@@ -172,7 +172,7 @@ public class WordPatchBenchmark {
         }
     }
 
-    /// The same, and nobody executes them.
+    /// The same, not executed.
     public static class StraddlingAlone extends Sites {
         public StraddlingAlone() {
             super(STRADDLING);

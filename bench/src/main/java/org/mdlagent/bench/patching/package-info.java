@@ -1,4 +1,4 @@
-/// What it costs to change code.
+/// Cost of changing code.
 @NullMarked
 package org.mdlagent.bench.patching;
 

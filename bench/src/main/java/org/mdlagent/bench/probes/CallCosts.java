@@ -22,27 +22,27 @@ import org.mdlagent.bench.tools.Build;
 import org.mdlagent.bench.tools.SourceTree;
 import org.mdlagent.bench.tools.Tracer;
 
-/// What a probe adds to a call of a function that does nothing, beside other tools that record calls.
+/// The cost of a probe per call of an empty function, compared with other tools that record calls.
 ///
-/// Variants take turns: in each round each has a process of its own, which makes the same calls several times;
-/// their median is the round's figure. The cost is that figure less the one of the variant that it is compared
-/// with, in the same round. Each tool must have seen the calls, which is looked up in what it wrote.
+/// Variants are interleaved: in each round each variant gets its own process, which makes the same calls several
+/// times; their median is the round's figure. The cost is that figure minus the figure of the reference variant in
+/// the same round. Each tool's output is checked to prove that it has seen the calls.
 public final class CallCosts {
     private static final int ROUNDS = Integer.getInteger("mdl.bench.rounds", 9);
 
-    /// Short: what the scheduler takes from a few measurements does not show in their median.
+    /// Short, so that preemption affects few measurements and not their median.
     private static final Calls LOOP = new Calls(1, 31, 20_000, false);
 
-    /// For tools that write all they see to a file.
+    /// For tools that write every call to a file.
     private static final Calls SHORT = new Calls(1, 7, 20_000, false);
 
-    /// For what takes microseconds.
+    /// For costs of microseconds.
     private static final Calls FEW = new Calls(1, 3, 500, false);
 
     private static final String THIS_AGENT = "this agent";
     private static final String OTHERS = "other tools";
 
-    /// What a probe takes at least.
+    /// Minimum cost of a probe.
     private static final String LIMIT = "limit";
 
     private static final String TWO_READINGS = "limit: two readings of the clock";
@@ -55,7 +55,7 @@ public final class CallCosts {
     private static final Tracer EXACT = new Tracer.Agent("exact", true);
     private static final Tracer COUNTED = new Tracer.Agent("counted=*,countedMean=1000000,budgetPercent=100", true);
 
-    /// All probes are made, for clients alone.
+    /// All probes are made, for clients only.
     private static final Tracer OFF = new Tracer.Agent("profile=off", false);
 
     private static final Tracer INACTIVE = new Tracer.Agent("exact,exclude=" + Tracer.PROBED, false);
@@ -104,8 +104,8 @@ public final class CallCosts {
         }
     }
 
-    /// Of functions that no compiler has prepared: one shorter than a jump, one with a frame, and one whose
-    /// calls can be counted only.
+    /// Functions without compiler support: one shorter than a jump, one with a frame, and one whose calls can only
+    /// be counted.
     private void addBare() {
         for (Build build : List.of(Build.PLAIN, Build.FRAMED)) {
             CallVariant alone = add("a call without probe", build, ALONE, LOOP, null);
@@ -133,7 +133,7 @@ public final class CallCosts {
         return variant;
     }
 
-    /// @param args `bare` for functions that no compiler has prepared, else nothing
+    /// @param args `bare` for functions without compiler support, else nothing
     public static void main(String[] args) throws IOException, InterruptedException {
         boolean bare = args.length > 0;
         CallCosts costs = new CallCosts(Machine.of(SourceTree.harness()), bare);
@@ -227,7 +227,7 @@ public final class CallCosts {
         report.plot("inactive", unseen);
     }
 
-    /// Whose work a row of calls that are seen is; of the others nobody's.
+    /// The tool of a row; none for rows without recording.
     private static String who(CallVariant variant) {
         if (variant.what.equals(TWO_READINGS) || variant.what.equals(INCREMENT)) {
             return LIMIT;
@@ -276,7 +276,7 @@ public final class CallCosts {
                 double agent = Math.max(0, variant.agentsPart());
                 double median = Percentile.median(costs);
                 if (agent > 0) {
-                    // What other tools take beside the program is in none of their figures.
+                    // Figures of other tools do not include their work outside the program.
                     String alone = of + ", the program's thread alone";
                     report.figure(variant.target, alone, median - agent, peers);
                     takeApart(variant.target, alone, median - agent, 0, report);
@@ -330,7 +330,7 @@ public final class CallCosts {
                 .collect(Collectors.joining("; "));
     }
 
-    /// Compiled in the same way where there is one, else the fastest.
+    /// Compiled in the same way if possible, else the fastest.
     private Optional<CallVariant> peer(String name, Build build) {
         return variants.stream()
                 .filter(variant -> variant.what.equals(name) && variant.costs().length > 0)

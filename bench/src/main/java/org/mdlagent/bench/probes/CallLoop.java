@@ -7,7 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 
-/// A running `calls.c`: a function that does nothing, called as often as asked.
+/// A running `calls.c`, which calls an empty function on request.
 final class CallLoop implements AutoCloseable {
     private static final long END_SECONDS_MAX = 60;
 
@@ -16,7 +16,7 @@ final class CallLoop implements AutoCloseable {
     private final Writer requests;
     private long calls;
 
-    /// The program did not get as far as to its first line.
+    /// The program did not print its first line.
     static final class NotStartedException extends IOException {
         private static final long serialVersionUID = 1;
 
@@ -55,7 +55,7 @@ final class CallLoop implements AutoCloseable {
         return calls;
     }
 
-    /// Ticks that a call takes, on average of so many.
+    /// Average ticks per call over a number of calls.
     double ticks(int count) throws IOException {
         requests.write(count + "\n");
         requests.flush();
@@ -67,13 +67,13 @@ final class CallLoop implements AutoCloseable {
         return (double) Long.parseLong(answer) / count;
     }
 
-    /// Lets the program end, and waits until it has, and whoever watches it.
+    /// Ends the program, and waits for it and its tracer.
     @Override
     public void close() throws IOException {
         try {
             requests.close();
             while (answers.readLine() != null) {
-                // Tools print what they have seen.
+                // Tools print their results.
             }
             if (!process.waitFor(END_SECONDS_MAX, TimeUnit.SECONDS) || process.exitValue() != 0) {
                 throw new IOException("the program did not end well");

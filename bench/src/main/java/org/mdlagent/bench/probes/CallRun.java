@@ -16,7 +16,7 @@ import org.mdlagent.bench.tools.Build;
 import org.mdlagent.bench.tools.SourceTree;
 import org.mdlagent.bench.tools.Tracer;
 
-/// Runs variants, each in a process of its own: makes the calls, and takes their ticks.
+/// Runs variants, each in its own process, and measures the ticks of their calls.
 final class CallRun {
     private static final long PAUSE_NANOS = 1_000_000;
 
@@ -41,7 +41,7 @@ final class CallRun {
         return run;
     }
 
-    /// One round; when it does not count, the variant has the reason.
+    /// Runs one round; if it is invalid, the variant gets the reason.
     Ticks ticks(CallVariant variant) throws IOException, InterruptedException {
         if (variant.absence != null) {
             return Ticks.NONE;

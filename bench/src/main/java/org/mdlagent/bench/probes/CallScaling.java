@@ -21,7 +21,7 @@ import org.mdlagent.bench.tools.Build;
 import org.mdlagent.bench.tools.SourceTree;
 import org.mdlagent.fastinst.snippet.Snippets;
 
-/// What a call costs when more threads make it, and when more snippets run at its probe.
+/// Cost of a call by the number of threads, and by the number of snippets at its probe.
 public final class CallScaling {
     private static final int ROUNDS = Integer.getInteger("mdl.bench.rounds", 7);
     private static final List<Integer> THREADS = List.of(1, 2, 3, 4, 6, 8);
@@ -83,9 +83,9 @@ public final class CallScaling {
         probes.toggleAll(false);
     }
 
-    /// Of one processor, of which there may be fewer than threads.
+    /// Per processor; there may be fewer processors than threads.
     ///
-    /// @param recorded whether the calls are to be
+    /// @param recorded whether calls are recorded
     private double ticksByThreads(int count, String function, boolean recorded) throws InterruptedException {
         long before = probes.tally().calls();
         Load load = new Load(api, library, count, library.address(function));

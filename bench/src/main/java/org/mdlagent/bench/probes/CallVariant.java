@@ -9,13 +9,13 @@ import org.mdlagent.bench.report.Target;
 import org.mdlagent.bench.tools.Build;
 import org.mdlagent.bench.tools.Tracer;
 
-/// What is called in which way, and what that took in each round: a row of [CallCosts]'s table.
+/// A variant of calls and its measurements by round: a row of [CallCosts]'s table.
 final class CallVariant {
-    /// What a process is asked for.
+    /// Parameters of a process.
     ///
-    /// @param warmUps how often all of it is done before it counts
-    /// @param repeats measurements, of which the median counts
-    /// @param count   calls of one
+    /// @param warmUps number of unmeasured runs
+    /// @param repeats number of measurements; the median counts
+    /// @param count   calls per measurement
     /// @param pauses  whether there is a pause before each
     record Calls(int warmUps, int repeats, int count, boolean pauses) {}
 
@@ -31,19 +31,19 @@ final class CallVariant {
     final Tracer tracer;
     final Calls calls;
 
-    /// What its cost is the difference to; null for those that others are compared with.
+    /// The reference of its cost; null for references themselves.
     final @Nullable CallVariant base;
 
-    /// Ticks, elsewhere.
+    /// Published ticks.
     String published = "-";
 
     @Nullable
     Target target;
 
-    /// Why there is nothing to measure, null when there is.
+    /// Why it cannot be measured, or null.
     final @Nullable String absence;
 
-    /// What was wrong with the last round that does not count.
+    /// Reason of the last invalid round.
     @Nullable
     String problem;
 
@@ -71,7 +71,7 @@ final class CallVariant {
         return this;
     }
 
-    /// The cost in each round that counts.
+    /// The cost in each valid round.
     double[] costs() {
         double agent = Math.max(0, agentsPart());
         return IntStream.range(0, rounds.size())
@@ -82,7 +82,7 @@ final class CallVariant {
                 .toArray();
     }
 
-    /// The same in all rounds, for it is a small difference of large figures. Below 0 it is not known.
+    /// The median over all rounds, because it is a small difference of large figures. Unknown if below 0.
     double agentsPart() {
         return Percentile.median(rounds.stream()
                 .mapToDouble(Ticks::agent)

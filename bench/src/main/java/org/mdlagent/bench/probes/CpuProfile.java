@@ -12,8 +12,8 @@ import java.util.regex.Pattern;
 import org.mdlagent.bench.tools.Build;
 import org.mdlagent.bench.tools.Tracer;
 
-/// Where the CPU time of a program under the agent goes: samples that perf takes by the kernel's clock, which there is
-/// on virtual machines as well.
+/// CPU time profile of a program under the agent: perf samples by the kernel's clock, which works on virtual
+/// machines too.
 final class CpuProfile {
     private static final int HERTZ = 5_000;
 
@@ -33,7 +33,7 @@ final class CpuProfile {
     static Map<String, Double> seconds(Path program, Path directory, String options)
             throws IOException, InterruptedException {
         List<String> command = new ArrayList<>(List.of("perf", "record", "-q", "-e", "cpu-clock", "-o", "data"));
-        // By env, which has no agent: perf is not to be measured.
+        // By env, without the agent, so that perf is not measured.
         command.addAll(List.of("-F", Integer.toString(HERTZ), "--", "env"));
         Tracer.Agent.preload(Tracer.Agent.session(directory), options)
                 .forEach((name, value) -> command.add(name + "=" + value));

@@ -17,7 +17,7 @@ import org.mdlagent.bench.tools.Build;
 import org.mdlagent.bench.tools.SourceTree;
 import org.mdlagent.bench.tools.Tracer;
 
-/// What a forked process costs when there are more and more of them: the time it loses, and memory.
+/// Cost of a forked process by the number of processes: time and memory.
 public final class FamilyScaling {
     private static final int ROUNDS = Integer.getInteger("mdl.bench.rounds", 7);
     private static final List<Integer> PROCESSES = List.of(1, 2, 4, 8, 16, 32, 64);
@@ -71,7 +71,7 @@ public final class FamilyScaling {
         }
     }
 
-    /// Of a process and those that it has started; a page that several share counts once.
+    /// Memory of a process and its children; shared pages count once.
     private static double mebibytes(long pid) throws IOException {
         ProcessHandle first = ProcessHandle.of(pid).orElseThrow();
         double kibibytes = 0;

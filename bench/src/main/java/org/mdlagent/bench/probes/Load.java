@@ -5,7 +5,7 @@ import java.util.List;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.shim.NativeApi;
 
-/// Threads that call functions all the time, without ever leaving native code, until they are stopped: `drive.c`.
+/// Threads that call functions continuously in native code until they are stopped: `drive.c`.
 final class Load {
     /// `struct load`, each in a cache line of its own.
     private static final long STOP = 0;
@@ -18,7 +18,7 @@ final class Load {
     private final List<Thread> threads = new ArrayList<>();
     private final long loads;
 
-    /// @param functions addresses of functions, which each thread calls in turn
+    /// @param functions addresses of functions that each thread calls in turn
     Load(NativeApi api, NativeLibrary library, int threadCount, long... functions) {
         long table = api.allocate((long) functions.length * Long.BYTES);
         for (int i = 0; i < functions.length; i++) {
@@ -36,7 +36,7 @@ final class Load {
         }
     }
 
-    /// Rounds through all functions so far, of each thread.
+    /// Rounds through all functions so far, by thread.
     long[] rounds() {
         long[] rounds = new long[threads.size()];
         for (int i = 0; i < rounds.length; i++) {

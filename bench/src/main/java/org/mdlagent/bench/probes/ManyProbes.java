@@ -23,10 +23,10 @@ import org.mdlagent.bench.tools.Build;
 import org.mdlagent.bench.tools.SourceTree;
 import org.mdlagent.bench.tools.Tracer;
 
-/// What 20,000 probes cost: an entry and an exit of each of 10,000 functions, which are generated.
+/// Cost of 20,000 probes: entry and exit of 10,000 generated functions.
 ///
-/// How long it takes until they are in place, and their memory, is measured in programs under the agent: one that is
-/// linked with these functions less one that is linked with a single one. Toggling is measured in this process.
+/// Set-up time and memory are measured in programs under the agent: a program linked with these functions minus a
+/// program linked with one function. Toggling is measured in this process.
 public final class ManyProbes {
     private static final int FUNCTIONS = 10_000;
     private static final int FUNCTIONS_PER_FILE = 2_500;
@@ -40,7 +40,7 @@ public final class ManyProbes {
     private static final String IN_PLACE = "ticks until it is in place";
     private static final String EXACT = "wait,exact";
 
-    /// What a part takes that is worth a line.
+    /// Minimum time of a part that gets a line.
     private static final double TICKS_MIN = 100;
 
     private static final Path SELF = Path.of("/proc/self");
@@ -51,11 +51,11 @@ public final class ManyProbes {
     private final Report report;
     private final Path directory = SourceTree.scratch("many");
 
-    /// A program that has started.
+    /// A started program.
     ///
     /// @param armedTicks from the agent's constructor until the probes were in place; 0 without agent
     /// @param session    bytes of the session that are in use
-    /// @param code       bytes of code that is mapped anew or added
+    /// @param code       bytes of remapped or added code
     /// @param resident   bytes of memory, all in all
     private record Start(long armedTicks, long session, long code, long resident) {}
 
@@ -81,20 +81,20 @@ public final class ManyProbes {
     }
 
     private Path library(String name, int functions) throws IOException, InterruptedException {
-        // Unaligned, so that sites lie at every offset.
+        // Unaligned, so that sites are at every offset.
         return build.compile(
                 directory.resolve("lib" + name + ".so"),
                 List.of("-O1", "-fPIC", "-shared"),
                 sources("drive.c", name, functions));
     }
 
-    /// The functions, and who calls them.
+    /// The functions and their caller.
     private List<Path> sources(String driver, String name, int functions) throws IOException {
         List<Path> sources = new ArrayList<>(List.of(SourceTree.source(driver)));
         for (int first = 0; first < functions; first += FUNCTIONS_PER_FILE) {
             StringBuilder text = new StringBuilder("#include <stdint.h>\n");
             for (int i = first; i < Math.min(functions, first + FUNCTIONS_PER_FILE); i++) {
-                // A variable each: what the program knows of its calls.
+                // One variable each, in which the program counts its calls.
                 text.append("uint64_t calls_").append(i).append(";\n");
                 text.append("uint64_t f_")
                         .append(i)
@@ -142,7 +142,7 @@ public final class ManyProbes {
         }
     }
 
-    /// By CPU time, of all threads: what the compiler takes passes beside the rest where there are processors enough.
+    /// CPU time of all threads: with enough processors the compiler runs in parallel.
     private void takeApart(Path programOfMany, Path programOfOne, int probes) throws IOException, InterruptedException {
         Map<String, Double> seconds = CpuProfile.seconds(programOfMany, SourceTree.scratch("profile"), EXACT);
         Map<String, Double> less = CpuProfile.seconds(programOfOne, SourceTree.scratch("profile"), EXACT);
@@ -154,7 +154,7 @@ public final class ManyProbes {
         });
     }
 
-    /// A program that is linked with a library, and calls nothing of it.
+    /// A program linked with a library that it does not call.
     private Path program(String name) throws IOException, InterruptedException {
         return Build.PLAIN.compile(
                 directory.resolve(name),
@@ -167,7 +167,7 @@ public final class ManyProbes {
         Tracer tracer = agent ? new Tracer.Agent("exact", true) : new Tracer.None();
         ProcessBuilder builder = tracer.start(program, directory);
         try (CallLoop loop = new CallLoop(builder)) {
-            // The agent goes on to read line tables.
+            // The agent continues to read line tables.
             Thread.sleep(SETTLE_MILLIS);
             Path process = Path.of("/proc", Long.toString(loop.pid()));
             long resident = loop.status("VmRSS:") * 1024;
@@ -253,7 +253,7 @@ public final class ManyProbes {
                 .toArray();
     }
 
-    /// Switches functions on and off at random, calls each up to [#CALLS_MAX] times then, and compares what was counted
+    /// Switches functions on and off at random, then calls each up to [#CALLS_MAX] times, and compares the counts
     /// with the calls made while it was on.
     private void flip(NativeLibrary library, ProbedLibrary probes, long[] functions) throws IOException {
         int[] indices = Arrays.stream(functions).mapToInt(probes::function).toArray();

@@ -21,13 +21,13 @@ import org.mdlagent.bench.tools.SourceTree;
 import org.mdlagent.bench.tools.Tracer;
 import org.mdlagent.profiler.report.session.SessionReader;
 
-/// What it takes to make a probe in code that no compiler has prepared, while the program runs: it opens stripped
-/// libraries of a thousand functions, and each time waits until these have their probes.
+/// Cost of making a probe in code without compiler support at run time: the program opens stripped libraries of a
+/// thousand functions, and waits each time until they have their probes.
 public final class OpenedLibraries {
     private static final int ROUNDS = Integer.getInteger("mdl.bench.rounds", 5);
     private static final int FUNCTIONS = 1_000;
 
-    /// The first ones are opened while the agent's code is not compiled yet.
+    /// The first ones are opened before the agent's code is compiled.
     private static final int LIBRARIES = 40;
 
     private static final int WARM = 30;
@@ -76,7 +76,7 @@ public final class OpenedLibraries {
         return ticks / FUNCTIONS / machine.ticksPerNano() / 1e3;
     }
 
-    /// One that is copied: the same code in files of different names.
+    /// Copies of one library under different names.
     private static List<String> libraries(Path directory) throws IOException, InterruptedException {
         String text = IntStream.range(0, FUNCTIONS)
                 .mapToObj(i -> "uint64_t calls_%d;\nuint64_t f_%d(uint64_t x) { return x * %d + ++calls_%d; }\n"

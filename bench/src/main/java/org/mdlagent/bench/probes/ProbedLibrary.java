@@ -22,9 +22,9 @@ import org.mdlagent.fastinst.Probes;
 import org.mdlagent.fastinst.install.ProbeFilter;
 import org.mdlagent.fastinst.snippet.Snippets;
 
-/// Probes in this process, made as the agent makes them in a program: every call is recorded while they are on.
+/// Probes in this process, made as in a program: every call is recorded while they are on.
 ///
-/// One in a process, for it has one session.
+/// One per process, which has one session.
 public final class ProbedLibrary {
     private static final long DETACH_NANOS_MAX = 5_000_000_000L;
     private static final long POLL_NANOS = 1_000_000;
@@ -49,32 +49,32 @@ public final class ProbedLibrary {
     private final FunctionRecords functions;
     private final Map<Long, Integer> functionOfAddress = new HashMap<>();
 
-    /// Indices of sites for the shim: exits before entries, so that no entry stays without its exit, and entries alone.
+    /// Indices of sites for the shim: exits before entries, so that no entry lacks its exit; and entries only.
     private final long exits;
 
     private final int exitCount;
     private final long entries;
     private final int entryCount;
 
-    /// Calls that were recorded, and what became of them.
+    /// Recorded calls and their outcomes.
     ///
     /// @param calls     counted at entries
     /// @param returns   timed at exits
-    /// @param unmatched counted by the session: calls whose exit was not seen, or that found no room
-    /// @param open      calls that go on
+    /// @param unmatched calls without a seen exit, or without room, as counted by the session
+    /// @param open      running calls
     record Tally(long calls, long returns, long unmatched, long open) {
         Tally minus(Tally before) {
             return new Tally(
                     calls - before.calls, returns - before.returns, unmatched - before.unmatched, open - before.open);
         }
 
-        /// Calls of which nothing says what became of them.
+        /// Calls with an unknown outcome.
         long lost() {
             return calls - returns - unmatched - open;
         }
     }
 
-    /// Makes probes in all images of this process that have sites.
+    /// Makes probes in all images of this process with sites.
     public ProbedLibrary(NativeApi api) throws IOException {
         this.api = api;
         header = api.session();
@@ -122,18 +122,18 @@ public final class ProbedLibrary {
         return Objects.requireNonNull(functionOfAddress.get(address), "a function without probes");
     }
 
-    /// What runs at the probes beside the recorder.
+    /// What runs at the probes besides the recorder.
     public Snippets snippets() {
         return probes.snippets();
     }
 
-    /// Probes of a function, as snippets know them: its entry first, then its only return.
+    /// Probes of a function for snippets: its entry, then its only return.
     public int[] probesOf(int function) {
         FunctionRecord record = functions.get(function);
         long list = record.siteList();
         int exits = record.exitSites();
         int entry = Memory.getInt(list + (long) exits * Integer.BYTES);
-        // The return of a whole function is the site behind its entry.
+        // The return of a whole function is the site after its entry.
         return new int[] {entry, exits == 0 ? entry + 1 : Memory.getInt(list)};
     }
 
@@ -142,9 +142,9 @@ public final class ProbedLibrary {
         togglePart(1, on);
     }
 
-    /// Switches some probes: those of the functions that were found first.
+    /// Switches the probes of the functions found first.
     ///
-    /// @param part of them, at most 1
+    /// @param part fraction of the functions, at most 1
     void togglePart(double part, boolean on) {
         int someExits = (int) Math.round(part * exitCount);
         int someEntries = (int) Math.round(part * entryCount);
@@ -213,7 +213,7 @@ public final class ProbedLibrary {
         return new Tally(sum(calls()), sum(returns()), unmatched, open);
     }
 
-    /// Waits until all threads have given their blocks back: they do so a little after they have ended for Java.
+    /// Waits until all threads have returned their blocks, shortly after their end in Java.
     void awaitDetached() {
         long deadline = System.nanoTime() + DETACH_NANOS_MAX;
         while (isAnyLive()) {

@@ -12,7 +12,7 @@ import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.layout.ThreadDescriptor;
 import org.mdlagent.profiler.report.file.SessionFile;
 
-/// The session of a running program, as it is at each moment.
+/// The live session of a running program.
 public final class SessionMemory {
     private final ByteBuffer bytes;
 
@@ -33,12 +33,12 @@ public final class SessionMemory {
         return bytes.getInt(Math.toIntExact(offset));
     }
 
-    /// In the file, of what has an address in the program.
+    /// Offset in the file of an address in the program.
     public int offset(long address) {
         return Math.toIntExact(address - word(HeaderDescriptor.BASE));
     }
 
-    /// Offsets of the threads' blocks, the newest first.
+    /// Offsets of the threads' blocks, newest first.
     public IntStream threads() {
         return IntStream.iterate(
                 next(HeaderDescriptor.THREADS), thread -> thread != 0, thread -> next(thread + ThreadDescriptor.NEXT));

@@ -23,10 +23,10 @@ import org.mdlagent.bench.tools.SourceTree;
 import org.mdlagent.bench.tools.Tracer;
 import org.mdlagent.profiler.report.session.SessionReader;
 
-/// What the start of a program costs, and switching all its probes, when it has more probes or more text without any.
+/// Cost of starting a program and of switching all its probes, by the number of probes and by the amount of text
+/// without probes.
 ///
-/// Programs are made of the same objects, each as often as it takes. The agent lets main wait until all probes are in
-/// place.
+/// Programs are linked from copies of the same objects. main waits until all probes are in place.
 public final class StartScaling {
     private static final int ROUNDS = Integer.getInteger("mdl.bench.rounds", 5);
     private static final List<Integer> PROBES = List.of(10, 100, 1_000, 10_000, 100_000);
@@ -114,7 +114,7 @@ public final class StartScaling {
                 List.of(SourceTree.source("calls.c")));
     }
 
-    /// Relocatable objects that have so many probes together.
+    /// Relocatable objects with a given total number of probes.
     private List<String> objects(int probes) throws IOException, InterruptedException {
         int functions = Math.min(probes, PROBES_MAX) / 2;
         String text = IntStream.range(0, functions)

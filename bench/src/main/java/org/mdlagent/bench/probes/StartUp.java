@@ -21,14 +21,14 @@ import org.mdlagent.bench.tools.Build;
 import org.mdlagent.bench.tools.SourceTree;
 import org.mdlagent.bench.tools.Tracer;
 
-/// What the agent takes of a program that it starts with: time, memory, threads, and space on the disk.
+/// The agent's start-up cost: time, memory, threads, and disk space.
 public final class StartUp {
     private static final int ROUNDS = Integer.getInteger("mdl.bench.rounds", 21);
     private static final long SETTLE_MILLIS = 300;
     private static final String AT_ONCE = "startDelayMillis=0";
     private static final String BY_DEFAULT = "startDelayMillis=50";
 
-    /// Programs that are idle at the same time, and how long: the start's work is over by then.
+    /// Number of idle programs, and their duration: start-up work is over by then.
     private static final int IDLE = 3;
 
     private static final long IDLE_BEFORE_MILLIS = 6000;
@@ -39,7 +39,7 @@ public final class StartUp {
     private final Path program;
     private final Machine machine;
 
-    /// A program that waits, some time after its start.
+    /// A waiting program, some time after its start.
     ///
     /// @param armedMillis until its probes were in place, NaN without the agent
     private record Waiting(double armedMillis, double mebibytes, double threads) {}
@@ -138,7 +138,7 @@ public final class StartUp {
         }
     }
 
-    /// What the agent's threads take of a processor in each second, in milliseconds.
+    /// CPU time of the agent's threads in milliseconds per second.
     private double[] idleMillis(String options) throws IOException, InterruptedException {
         Tracer tracer = new Tracer.Agent(AT_ONCE + "," + options, true);
         List<Path> directories = new ArrayList<>();

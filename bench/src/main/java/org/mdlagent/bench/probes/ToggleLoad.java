@@ -22,27 +22,27 @@ import org.mdlagent.bench.report.Report;
 import org.mdlagent.bench.tools.Build;
 import org.mdlagent.bench.tools.SourceTree;
 
-/// How fast threads get on that call probed functions all the time, while all these probes toggle at a given rate
+/// Throughput of threads that call probed functions continuously while all these probes toggle at a given rate
 /// ("Living on the Edge", PLDI 2016, figures 11 to 13).
 ///
-/// Every call that meets an entry while that is on is recorded: in the end each must be found again, as timed or as one
-/// of those that the session says it could not time.
+/// Every call at an enabled entry is recorded: at the end each must be accounted for, as timed or as counted by
+/// the session as untimed.
 public final class ToggleLoad {
     private static final List<Integer> THREADS = List.of(1, 2, 4, 8);
     private static final int ROUNDS = Integer.getInteger("mdl.bench.rounds", 5);
     private static final long WARM_UP_NANOS = 30_000_000;
     private static final long MEASURED_NANOS = 200_000_000;
 
-    /// Rates of probes that stay as they are.
+    /// Rates of probes that do not toggle.
     private static final int OFF = 0;
 
     private static final int ON = -1;
 
-    /// Toggles of each probe in a second, from off to on or back.
+    /// Toggles of each probe per second, on or off.
     private static final List<Integer> RATES =
             List.of(OFF, ON, 1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000);
 
-    /// The toggling thread gives its processor away when the next toggle is due later than that.
+    /// The toggling thread yields its processor if the next toggle is due later than this.
     private static final double SLEEP_NANOS_MIN = 100_000;
 
     /// Functions of `load.c`.
@@ -189,7 +189,7 @@ public final class ToggleLoad {
                 probes.tally().minus(before));
     }
 
-    /// Toggles all probes in turn until `end`; what is late is made up for.
+    /// Toggles all probes in turn until `end`; catches up if late.
     private long toggle(double period, long end) {
         long toggles = 0;
         double due = System.nanoTime();

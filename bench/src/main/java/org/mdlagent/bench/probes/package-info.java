@@ -1,4 +1,4 @@
-/// What probes cost, how that grows, and what starting takes.
+/// Cost and scaling of probes, and start-up cost.
 @NullMarked
 package org.mdlagent.bench.probes;
 

@@ -11,18 +11,18 @@ import org.mdlagent.bench.report.Truth;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
 import org.mdlagent.profiler.report.profile.Profile;
 
-/// The truth about functions of a real program.
+/// Ground truth for functions of a real program.
 ///
-/// That about one function is a run in which every call of this one is recorded, and the others are sampled: were all
-/// recorded, each call would last longer by what the probes of its callees cost.
+/// Ground truth for one function is a run with every call of that function recorded and the others sampled: if all
+/// were recorded, the probes of its callees would prolong each call.
 ///
 /// @param command of the program
 /// @param input   its standard input
 record ExactRuns(List<String> command, Path input) {
-    /// One that is called a few times is seen or not, and has no percentiles.
+    /// Minimum calls: rarely called functions may be missed, and have no percentiles.
     static final long CALLS_MIN = 1000;
 
-    /// What is known of those of which a run has timed every call.
+    /// Values of functions with every call timed in a run.
     List<Truth> of(List<String> symbols, Report report) throws IOException, InterruptedException {
         List<Truth> truths = new ArrayList<>();
         for (String symbol : symbols) {
@@ -36,7 +36,7 @@ record ExactRuns(List<String> command, Path input) {
         return truths;
     }
 
-    /// The function in a run in which each call of it is timed.
+    /// The function in a run with each of its calls timed.
     FunctionProfile timed(String symbol) throws IOException, InterruptedException {
         ProfiledRun run = ProfiledRun.of(command, input, "wait,budgetPercent=1,exact=" + symbol);
         return Objects.requireNonNull(run.profile()).functions().stream()
@@ -45,7 +45,7 @@ record ExactRuns(List<String> command, Path input) {
                 .orElseThrow();
     }
 
-    /// Those with most time of their own.
+    /// Functions with the most self time.
     static List<String> hottest(Profile profile, int limit) {
         return profile.functions().stream()
                 .filter(function -> function.calls() >= CALLS_MIN)

@@ -23,16 +23,16 @@ import org.mdlagent.bench.report.Report;
 import org.mdlagent.bench.tools.Build;
 import org.mdlagent.bench.tools.SourceTree;
 
-/// What being watched costs programs that serve: throughput and p99, as their load tools tell them, and CPU time.
+/// Cost of profiling servers: throughput and p99 as reported by their load tools, and CPU time.
 ///
-/// Watchers take turns, each with a process of its own that is loaded before it is measured, and are compared within a
-/// round. Server and load tool share the machine's processors.
+/// Watchers are interleaved, each with its own process that is warmed up before measuring, and are compared within
+/// a round. Server and load tool share the machine's processors.
 public final class MacroTable {
     private static final int ROUNDS = Integer.getInteger("mdl.bench.rounds", 3);
     private static final int SECONDS = Integer.getInteger("mdl.bench.seconds", 2);
-    /// What one run has shown.
+    /// The result of one run.
     ///
-    /// @param cpuMicros of a request: the server, and whoever watches it beside
+    /// @param cpuMicros per request: the server and an external watcher
     private record Run(double perSecond, double p99Micros, double cpuMicros) {}
 
     private final Service service;
@@ -77,7 +77,7 @@ public final class MacroTable {
         }
     }
 
-    /// Null when it cannot be had or watched here: that is among the problems then.
+    /// Null if it cannot be installed or watched here, which is then listed among the problems.
     private @Nullable Path program(Watcher watcher) throws InterruptedException {
         String tool = service.loadTool();
         String absence = tool == null || Build.isCommand(tool) ? watcher.absence() : "there is no " + tool;
@@ -152,7 +152,7 @@ public final class MacroTable {
         return ratios.length == 0 ? "" : Percentile.spread("%.3f", "%.2f", ratios);
     }
 
-    /// To those of nobody, in the same rounds. None where one of the two is not there.
+    /// Relative to the unwatched server in the same rounds; empty if either is missing.
     private double[] ratios(Watcher watcher, ToDoubleFunction<Run> value) {
         Watcher base = watcher.base();
         if (watcher == base || problems.containsKey(watcher) || problems.containsKey(base)) {

@@ -34,7 +34,7 @@ record Nginx(int port) implements Service {
     public List<String> command(Path built, Path directory) throws IOException {
         Files.createDirectories(directory.resolve("logs"));
         Files.writeString(directory.resolve("page"), "a page\n");
-        // Root's files may not be read by others, to whom nginx would make its worker belong.
+        // nginx would run its worker under another user, who may not be able to read root's files.
         Files.writeString(
                 directory.resolve("nginx.conf"),
                 format("""
@@ -73,7 +73,7 @@ record Nginx(int port) implements Service {
                 unit * Service.number(p99, 1));
     }
 
-    /// wrk counts time and not requests, so this is done by ab.
+    /// By ab, because wrk runs for a time and not for a number of requests.
     @Override
     public Served batch(Process server, Path directory, long size) throws IOException, InterruptedException {
         String said = Service.run(

@@ -18,33 +18,33 @@ import org.mdlagent.bench.report.Report;
 import org.mdlagent.bench.report.Target;
 import org.mdlagent.bench.tools.SourceTree;
 
-/// What the agent costs servers in steady state, seen from outside.
+/// The agent's steady-state cost for servers, measured from outside.
 ///
-/// Copies of a server live side by side, and are given the same batch of requests in turn, a fraction of a second each,
-/// in rotating order: a machine that gets slower or faster does so for all of them. A start's figure is a copy's CPU
-/// time, with all threads and processes that it has, over the bare one's, of all rounds. Where the system lays out
-/// memory differs from start to start, and makes some percent, so there are several; what differs between two bare
-/// copies is a figure, too.
+/// Copies of a server run concurrently and get the same batch of requests in turn, a fraction of a second each, in
+/// rotating order, so changes of the machine's speed affect all of them. A start's figure is a copy's CPU time
+/// (all threads and processes) over the bare copy's, over all rounds. Memory layout differs between starts and
+/// changes the figure by some percent, so there are several starts; the difference of two bare copies is also
+/// reported.
 public final class OverheadTable {
     private static final int STARTS = Integer.getInteger("mdl.bench.rounds", 7);
     private static final int ROUNDS = Integer.getInteger("mdl.bench.batches", 24);
 
-    /// Load before the first round, for the copy with a profile. What the agent has spent at its start it saves in the
-    /// seconds that follow, so that both would be measured.
+    /// Warm-up load for the profiled copy: the agent recovers its start-up spending in the following seconds, so
+    /// that both would otherwise be measured.
     private static final int WARM_UP_SECONDS = Integer.getInteger("mdl.bench.seconds", 40);
 
-    /// The same for an agent that has no budget to keep.
+    /// The same for an agent without a budget.
     private static final int WARM_UP_SECONDS_IDLE = Math.min(10, WARM_UP_SECONDS);
 
-    /// A copy that nobody watches has nothing to start.
+    /// An unwatched copy has nothing to start.
     private static final int WARM_UP_SECONDS_BARE = Math.min(2, WARM_UP_SECONDS);
 
     private static final double BATCH_SECONDS = 0.5;
 
-    /// Requests that tell how many there can be in a second.
+    /// Requests to determine the possible rate.
     private static final long FIRST_BATCH = 1000;
 
-    /// A server, and who watches it.
+    /// A server and its watcher.
     private enum Copy {
         BARE("bare", Watcher.NOBODY),
         BARE_AGAIN("bare again", Watcher.NOBODY),
@@ -75,7 +75,7 @@ public final class OverheadTable {
         }
     }
 
-    /// A copy's figures over those of the bare one, by start.
+    /// A copy's figures relative to the bare one's, by start.
     private static final class Ratios {
         private final double[] cpu = new double[STARTS];
         private final double[] wall = new double[STARTS];

@@ -11,7 +11,7 @@ import org.mdlagent.bench.report.Percentile;
 import org.mdlagent.bench.tools.Build;
 import org.mdlagent.bench.tools.SourceTree;
 
-/// PostgreSQL under pgbench, with a cluster of its own for each run.
+/// PostgreSQL under pgbench, with a new cluster for each run.
 record Postgres() implements Service {
     private static final int CONNECTIONS = 4;
 
@@ -62,7 +62,7 @@ record Postgres() implements Service {
         return List.of(programs.resolve("postgres").toString(), "-D", "data");
     }
 
-    /// PostgreSQL refuses to be root; this is nobody, who owns what root has here.
+    /// PostgreSQL refuses to run as root; this is `nobody`, who owns root's files here.
     @Override
     public List<String> asItsUser(List<String> command) {
         if (!System.getProperty("user.name").equals("root")) {

@@ -15,12 +15,12 @@ import org.mdlagent.profiler.report.profile.Profile;
 import org.mdlagent.profiler.report.session.SessionReader;
 import org.mdlagent.profiler.slice.TimeSlice;
 
-/// One run of a program to its end, in a directory of its own.
+/// One complete run of a program, in its own directory.
 ///
 /// @param cpuSeconds of all its threads, the agent's included
 /// @param seconds    that passed
 /// @param profile    of the run, null without the agent
-/// @param session    where the agent has left it, until the next run; null without the agent
+/// @param session    directory of the session, until the next run; null without the agent
 record ProfiledRun(
         double cpuSeconds,
         double seconds,
@@ -32,7 +32,7 @@ record ProfiledRun(
             throws IOException, InterruptedException {
         Path directory = SourceTree.scratch("profiled");
         Path session = directory.resolve("session");
-        // The shell's own words of what its child took; the program's output goes nowhere.
+        // The shell reports its child's times; the program's output is discarded.
         List<String> timed = new ArrayList<>(
                 List.of("bash", "-c", "TIMEFORMAT='%3U %3S %3R'; time env \"$@\" >/dev/null 2>/dev/null", "bash"));
         if (options != null) {
@@ -58,7 +58,7 @@ record ProfiledRun(
         }
     }
 
-    /// What the agent has recorded after the first seconds, in whole slices of time.
+    /// The recording after the first seconds, in whole time slices.
     Profile after(int seconds) throws IOException {
         try (SessionReader reader = SessionReader.open(Objects.requireNonNull(session))) {
             List<TimeSlice> slices = reader.slices();

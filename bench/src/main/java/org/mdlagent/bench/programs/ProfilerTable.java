@@ -24,25 +24,25 @@ import org.mdlagent.profiler.report.profile.FunctionProfile;
 import org.mdlagent.profiler.report.profile.Profile;
 import org.mdlagent.profiler.report.profile.SessionFacts;
 
-/// What profiling costs real programs, and how right it is: table 3 of "Living on the Edge" (PLDI 2016), with the
-/// governor and, beside it, without.
+/// Cost and accuracy of profiling real programs: table 3 of "Living on the Edge" (PLDI 2016), with and without the
+/// governor.
 ///
-/// Variants take turns, and are compared within a round: machines get slower and faster by the minute. The cost is of
-/// CPU time, the agent's threads included. What the virtual machine takes to start is a column of its own: a service
-/// pays that once. Programs of some ten seconds show what the first rotations cost besides, which no budget limits; for
-/// what stays, see [SteadyOverhead].
+/// Variants are interleaved and compared within a round, because the machine's speed drifts. The cost is CPU time,
+/// including the agent's threads. JVM start-up has its own column, because a service pays it once. Programs of
+/// some ten seconds also show the cost of the first rotations, which the budget does not limit; for the steady
+/// state, see [SteadyOverhead].
 public final class ProfilerTable {
     private static final int ROUNDS = Integer.getInteger("mdl.bench.rounds", 3);
     private static final int HOTTEST = Integer.getInteger("mdl.bench.hottest", 12);
 
-    /// Of the hottest, so many have every call recorded in a second run, too.
+    /// Number of the hottest functions with every call recorded in a second run.
     private static final int REPEATED = HOTTEST / 4;
 
     /// A run of a program.
     private enum Variant {
         /// Compiled without probes, run without the agent.
         ALONE(Build.PLAIN, null),
-        /// The agent is there and does nothing.
+        /// The agent is loaded but idle.
         IDLE(Build.PATCHABLE, "wait,profile=off"),
         GOVERNED(Build.PATCHABLE, "wait,budgetPercent=1"),
         /// As in the paper: 10 calls of each function every 10 ms, whatever it costs.
@@ -153,7 +153,7 @@ public final class ProfilerTable {
         return Objects.requireNonNull(run.profile()).functions();
     }
 
-    /// How far apart two runs are in which every call is recorded: no sample can be nearer to what one run was.
+    /// The difference between two runs with every call recorded: the limit of any sample's accuracy.
     private Accuracy reproducibility() throws IOException, InterruptedException {
         List<Truth> some = truths().subList(0, Math.min(REPEATED, truths().size()));
         List<FunctionProfile> again = new ArrayList<>();

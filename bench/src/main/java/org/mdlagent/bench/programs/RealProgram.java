@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 import org.mdlagent.bench.tools.Build;
 import org.mdlagent.bench.tools.SourceTree;
 
-/// Programs of Debian's, and two of the kind that the papers measure, each with work of some ten seconds.
+/// Debian programs, and two of the kind that the papers measure, each with some ten seconds of work.
 enum RealProgram {
     BZIP2("bzip2", "-9", "-c"),
     GZIP("gzip", "-9", "-c"),
@@ -46,7 +46,7 @@ enum RealProgram {
         this.arguments = List.of(arguments);
     }
 
-    /// @throws IllegalArgumentException when there is none of such a name
+    /// @throws IllegalArgumentException if there is none with this name
     static List<RealProgram> named(String[] names) {
         return Arrays.stream(names).map(RealProgram::named).toList();
     }
@@ -59,12 +59,12 @@ enum RealProgram {
                         "there is no program " + name + "; there are " + Arrays.toString(values())));
     }
 
-    /// The command that does the work.
+    /// The command for the work.
     List<String> command(Build build) throws IOException, InterruptedException {
         return command(build, 1);
     }
 
-    /// The command that does more of it or less, if it is told how much to do; else that is up to the input.
+    /// The command for a multiple of the work, if an argument controls the amount; otherwise the input does.
     List<String> command(Build build, double times) throws IOException, InterruptedException {
         List<String> command = new ArrayList<>(List.of(executable(build).toString()));
         for (String argument : arguments) {
@@ -104,7 +104,7 @@ enum RealProgram {
         return input(directory, 1);
     }
 
-    /// Standard input for so many times the work, or for such a part of it.
+    /// Standard input for a multiple or a fraction of the work.
     Path input(Path directory, double times) throws IOException, InterruptedException {
         Path input = directory.resolve(this + "-" + times + ".input");
         if (Files.exists(input)) {
@@ -135,8 +135,8 @@ enum RealProgram {
         return output;
     }
 
-    /// From the first node to the last, with dear arcs from each to the next, so that there is a way, and cheaper ones
-    /// that pass some over, in DIMACS' format.
+    /// A network from the first node to the last in DIMACS format: expensive arcs between neighbours guarantee a
+    /// path, and cheaper arcs skip nodes.
     private static String flowProblem(int nodes) {
         Random random = new Random(1);
         int arcs = ARCS_OF_NODE * nodes;

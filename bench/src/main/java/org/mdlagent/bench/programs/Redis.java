@@ -48,7 +48,7 @@ record Redis(int port) implements Service {
         return Service.accepts(port);
     }
 
-    /// It counts requests and not time, so some of them tell how many it takes.
+    /// It runs for a number of requests and not for a time, so a first run determines the number.
     @Override
     public Served load(Process server, Path directory, int seconds) throws IOException, InterruptedException {
         Served few = benchmark(directory, REQUESTS_MIN);
@@ -74,7 +74,7 @@ record Redis(int port) implements Service {
                 "-n",
                 Long.toString(requests),
                 "--csv");
-        // The columns: test, requests in a second, then the average, least, p50, p95, p99 and most of milliseconds.
+        // Columns: test, requests per second, then average, minimum, p50, p95, p99 and maximum in milliseconds.
         Matcher row = Service.match(said, "\"SET\",\"([0-9.]+)\"(?:,\"[0-9.]+\"){4},\"([0-9.]+)\"");
         return new Served(requests, Service.number(row, 1), 1_000 * Service.number(row, 2));
     }

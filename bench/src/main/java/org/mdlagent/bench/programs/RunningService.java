@@ -6,7 +6,7 @@ import java.util.concurrent.TimeUnit;
 import org.mdlagent.bench.tools.CpuTime;
 import org.mdlagent.bench.tools.SourceTree;
 
-/// A process of a service, in a directory of its own, with somebody who watches it.
+/// A watched service process in its own directory.
 final class RunningService implements AutoCloseable {
     private static final long READY_NANOS_MAX = 60_000_000_000L;
     private static final long END_SECONDS_MAX = 60;
@@ -18,7 +18,7 @@ final class RunningService implements AutoCloseable {
     private final Process server;
     private long requests;
 
-    /// Starts it, and waits until it can be loaded.
+    /// Starts it, and waits until it is ready for load.
     ///
     /// @param directory its name, below the benchmarks' own
     RunningService(Service service, Watcher watcher, Path program, String directory)
@@ -63,12 +63,12 @@ final class RunningService implements AutoCloseable {
         return served;
     }
 
-    /// Of the server, and of who watches it beside.
+    /// CPU time of the server and of an external watcher.
     long cpuNanos() throws IOException {
         return CpuTime.ofTree(server.toHandle());
     }
 
-    /// Ends it, and looks at what the watcher has seen.
+    /// Ends it, and checks the watcher's results.
     void stop() throws IOException, InterruptedException {
         service.stop(server, directory);
         if (!server.waitFor(END_SECONDS_MAX, TimeUnit.SECONDS)) {
@@ -80,7 +80,7 @@ final class RunningService implements AutoCloseable {
         }
     }
 
-    /// Whatever has become of it, it is gone then.
+    /// Kills it in any case.
     @Override
     public void close() {
         server.descendants().forEach(ProcessHandle::destroyForcibly);

@@ -12,15 +12,15 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/// A program that serves, and the tool that loads it: without a pause, one request of a connection after the other.
+/// A server and its load tool, which sends requests back to back on each connection.
 ///
-/// It runs in a directory of its own. Its files are there, and relative paths are meant in it.
+/// It runs in its own directory, which contains its files; relative paths refer to it.
 sealed interface Service permits Redis, Nginx, Sqlite, Postgres {
-    /// What the load tool tells.
+    /// The load tool's result.
     ///
     /// @param requests  answered
-    /// @param perSecond of these
-    /// @param p99Micros of the time until an answer
+    /// @param perSecond requests per second
+    /// @param p99Micros p99 response time
     record Served(long requests, double perSecond, double p99Micros) {}
 
     /// A file with the number of the process.
@@ -29,36 +29,36 @@ sealed interface Service permits Redis, Nginx, Sqlite, Postgres {
     /// Debian's source package.
     String source();
 
-    /// What it does, for a table.
+    /// Its description for a table.
     String work();
 
-    /// The load tool's command, null when it need not be installed.
+    /// The load tool's command, null if it need not be installed.
     @Nullable
     String loadTool();
 
-    /// It calls it for each request, whatever the compiler does with the others.
+    /// A function that is called for each request, and never inlined.
     String function();
 
-    /// @param built what [SourceTree#debian] has made
+    /// @param built result of [SourceTree#debian]
     List<String> command(Path built, Path directory) throws IOException, InterruptedException;
 
-    /// The command for who may run it.
+    /// The command for a user who may run it.
     default List<String> asItsUser(List<String> command) {
         return command;
     }
 
     boolean isReady(Path directory) throws IOException;
 
-    /// What the load needs, once, when it is ready.
+    /// Prepares the load, once the server is ready.
     default void prepare(Process server, Path directory) throws IOException, InterruptedException {}
 
     /// @param seconds that it takes, about
     Served load(Process server, Path directory, int seconds) throws IOException, InterruptedException;
 
-    /// @param size requests, at least: tools divide them among connections
+    /// @param size minimum number of requests: tools divide them among connections
     Served batch(Process server, Path directory, long size) throws IOException, InterruptedException;
 
-    /// Asks it to end when it has nothing more to do.
+    /// Asks it to shut down gracefully.
     void stop(Process server, Path directory) throws IOException, InterruptedException;
 
     /// @param names Debian's of source packages, none for all services

@@ -23,15 +23,15 @@ import org.mdlagent.bench.tools.Build;
 import org.mdlagent.bench.tools.SourceTree;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
 
-/// What probes at every function cost real programs, beside those that the compiler puts there for good (LOPI, table
+/// Cost of probes at every function for real programs, compared with static compiler instrumentation (LOPI, table
 /// 2).
 ///
-/// Variants take turns, and are compared within a round. Cycles are CPU time in ticks of the time-stamp counter.
-/// Instructions are counted by callgrind, in a shorter run.
+/// Variants are interleaved and compared within a round. Cycles are CPU time in ticks of the time-stamp counter.
+/// callgrind counts instructions, in a shorter run.
 public final class SourceTable {
     private static final int ROUNDS = Integer.getInteger("mdl.bench.rounds", 3);
 
-    /// Of the work, for callgrind, which takes fifty times as long.
+    /// Fraction of the work for callgrind, which is fifty times slower.
     private static final double SHARE = 0.01;
 
     private static final Pattern INSTRUCTIONS = Pattern.compile("Collected : (\\d+)");
@@ -103,7 +103,7 @@ public final class SourceTable {
     private List<String> command(Variant variant) throws IOException, InterruptedException {
         List<String> command = new ArrayList<>(program.command(variant.build));
         if (variant == Variant.GPROF) {
-            // Its library writes a file of its own.
+            // Its library writes its own file.
             command.addAll(0, List.of("env", "GMON_OUT_PREFIX=" + directory.resolve("gmon")));
         }
         return command;
@@ -149,7 +149,7 @@ public final class SourceTable {
                 .toArray();
     }
 
-    /// @param base how often the time without probes is taken off
+    /// @param base how often to subtract the time without probes
     private double[] scaled(Variant variant, double scale, int base) {
         return IntStream.range(0, ROUNDS)
                 .mapToDouble(round -> scale
@@ -173,7 +173,7 @@ public final class SourceTable {
         String said = new String(process.getErrorStream().readAllBytes(), StandardCharsets.UTF_8);
         Matcher collected = INSTRUCTIONS.matcher(said);
         int status = process.waitFor();
-        // gprof's timer may end its program at the very end: the handler goes before the timer does.
+        // gprof's timer may kill its program at exit: the handler is removed before the timer.
         if (!collected.find() || (status != 0 && variant != Variant.GPROF)) {
             throw new IOException("callgrind: " + said);
         }

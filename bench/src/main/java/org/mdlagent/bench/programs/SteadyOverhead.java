@@ -17,19 +17,18 @@ import org.mdlagent.bench.tools.SourceTree;
 import org.mdlagent.profiler.report.profile.Profile;
 import org.mdlagent.profiler.report.profile.SessionFacts;
 
-/// What profiling at 1 % costs real programs that run for half a minute, as services do for days.
+/// Steady-state cost of profiling at 1 % for real programs that run for half a minute.
 ///
-/// The cost is of CPU time, the agent's threads included, beside the agent that does nothing, within a round. Two runs
-/// of the same may differ by more than that on a shared machine, so what the agent's own account says stands beside it:
-/// CPU time of its threads, from the kernel, and what probes have counted times what that was measured to cost. What is
-/// spent in the first seconds, by intent without a limit, is in both; so the account of what comes after them has a
-/// column of its own.
+/// The cost is CPU time, including the agent's threads, relative to an idle agent in the same round. On a shared
+/// machine two equal runs may differ by more than the cost, so the agent's own account is shown too: CPU time of
+/// its threads, from the kernel, plus probe counts times their measured cost. Both include the first seconds,
+/// which are deliberately unlimited; the account after them has its own column.
 public final class SteadyOverhead {
     private static final int ROUNDS = Integer.getInteger("mdl.bench.rounds", 3);
 
     private static final int FIRST_SECONDS = 5;
 
-    /// Of the work that [ProfilerTable] has done.
+    /// Multiple of [ProfilerTable]'s work.
     private static final int TIMES = 3;
 
     private SteadyOverhead() {}

@@ -20,10 +20,10 @@ import org.mdlagent.bench.tools.SourceTree;
 import org.mdlagent.bench.tools.Tracer;
 import org.mdlagent.profiler.report.session.SessionReader;
 
-/// How soon a report at a budget of 1 % names a function that takes a tenth of the time, in a stripped program of forty
-/// thousand functions that are all called: one that does so from the start, and one that begins late.
+/// Time until a report at a budget of 1 % shows a function that takes a tenth of the time, in a stripped program
+/// that calls forty thousand functions: hot from the start, or hot later.
 ///
-/// It is found when a report has 5 to 20 % of the time since then as its TOTAL, or as its CPU time.
+/// It is found once a report attributes 5 to 20 % of the time since then to it, as TOTAL or as CPU time.
 public final class TimeToFind {
     private static final int ROUNDS = Integer.getInteger("mdl.bench.rounds", 5);
     private static final int FUNCTIONS = 40_000;
@@ -86,7 +86,7 @@ public final class TimeToFind {
         }
     }
 
-    /// @return until the probes are in place, and from when the function begins until it is found
+    /// @return time until the probes are in place, and time from the function's start until it is found
     private double[] measure(long pauseMillis) throws IOException, InterruptedException {
         Path run = SourceTree.scratch("run");
         long start = System.nanoTime();
@@ -131,7 +131,7 @@ public final class TimeToFind {
         throw new IOException("the function is not found");
     }
 
-    /// In assembly: a compiler takes minutes for so many functions.
+    /// In assembly, because a compiler takes minutes for so many functions.
     private Path program() throws IOException, InterruptedException {
         StringBuilder text = new StringBuilder(".text\n");
         StringBuilder table = new StringBuilder(".section .data.rel.ro, \"aw\"\n.globl functions\nfunctions:\n");

@@ -21,26 +21,26 @@ import org.mdlagent.bench.tools.SourceTree;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
 import org.mdlagent.profiler.report.profile.Profile;
 
-/// How far reports at the default budget can be trusted: beside what programs know of themselves, and for real ones
-/// beside runs in which every call is recorded.
+/// Accuracy of reports at the default budget: compared with self-measuring programs, and for real programs with
+/// runs in which every call is recorded.
 ///
-/// A run begins when the probes are in place. Of a program that knows itself, each run is compared with itself: no two
-/// are the same.
+/// A run begins when the probes are in place. Each run of a self-measuring program is compared with its own truth,
+/// because no two runs are the same.
 public final class TruthTable {
     private static final int ROUNDS = Integer.getInteger("mdl.bench.rounds", 10);
 
-    /// How long runs take; 0 for the two that targets speak of.
+    /// Duration of runs; 0 for the two with targets.
     private static final int SECONDS = Integer.getInteger("mdl.bench.seconds", 0);
 
     private static final int SHORT = 10;
     private static final int LONG = 60;
 
-    /// Work of a real program takes some ten seconds.
+    /// A real program's work takes some ten seconds.
     private static final int SECONDS_OF_WORK = 10;
 
     private static final int HOTTEST = Integer.getInteger("mdl.bench.hottest", 6);
 
-    /// A function that matters has this part of the time, in percent.
+    /// Minimum share of time of a relevant function, in percent.
     private static final double PERCENT_MIN = 1;
 
     private static final String OPTIONS = "wait,budgetPercent=1";

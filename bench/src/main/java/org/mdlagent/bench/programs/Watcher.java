@@ -14,7 +14,7 @@ import org.mdlagent.profiler.report.profile.FunctionProfile;
 import org.mdlagent.profiler.report.profile.Profile;
 import org.mdlagent.profiler.report.session.SessionReader;
 
-/// Who watches a program that serves, and how the program is compiled for that.
+/// A profiler of servers, and how the server is compiled for it.
 enum Watcher {
     NOBODY("nobody", Build.PLAIN, null),
     LATENT("nobody; compiled for probes", Build.PATCHABLE, null),
@@ -23,10 +23,10 @@ enum Watcher {
     EXACT("the agent, every call of every function", Build.PATCHABLE, "exact"),
     UFTRACE("uftrace, every call of every function", Build.PATCHABLE, null),
     NOBODY_CLANG("nobody; compiled with clang", Build.PLAIN_CLANG, null),
-    /// Its flight data recorder leaves it to the program to write what it has, and these do not.
+    /// XRay's flight data recorder needs the program to write its data; these programs do not.
     XRAY("XRay, basic mode", Build.XRAY, null);
 
-    /// Of what a tool writes that has seen some thousands of requests.
+    /// Minimum output of a tool that has seen some thousands of requests.
     private static final long BYTES_MIN = 10_000;
 
     private final String what;
@@ -44,17 +44,17 @@ enum Watcher {
         return build;
     }
 
-    /// Whose figures this one's are compared with.
+    /// The reference watcher.
     Watcher base() {
         return this == XRAY || this == NOBODY_CLANG ? NOBODY_CLANG : NOBODY;
     }
 
-    /// Seconds of load before it is measured: of a profile, until what is spent once, at the start, is paid.
+    /// Warm-up in seconds: for a profile, until the start-up spending is recovered.
     int warmUpSeconds() {
         return this == GOVERNED ? 8 : 1;
     }
 
-    /// What is missing here for it, null when nothing is.
+    /// What it lacks on this machine, or null.
     @Nullable
     String absence() {
         return build.compiler() == null
@@ -62,7 +62,7 @@ enum Watcher {
                 : this == UFTRACE && !Build.isCommand("uftrace") ? "there is no uftrace" : null;
     }
 
-    /// What runs a program while it is watched.
+    /// Runs a program under the watcher.
     ///
     /// @param directory empty but for the program's own files
     List<String> command(List<String> program, Path directory) {
@@ -100,7 +100,7 @@ enum Watcher {
         return command;
     }
 
-    /// What was wrong with a run, judged by what was written; null when the requests were seen.
+    /// Why a run is invalid, judged by its output; null if the requests were seen.
     ///
     /// @param function that the program calls for each request
     @Nullable

@@ -1,4 +1,4 @@
-/// What profiling costs real programs and servers, beside other tools.
+/// Cost of profiling real programs and servers, compared with other tools.
 @NullMarked
 package org.mdlagent.bench.programs;
 

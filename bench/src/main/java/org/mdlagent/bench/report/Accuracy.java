@@ -13,14 +13,14 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
 
-/// Sampled profiles of a program beside the truth.
+/// Sampled profiles of a program compared with the truth.
 public final class Accuracy {
-    /// What is known of the estimates of a column.
+    /// Statistics of a column's estimates.
     ///
-    /// @param asked   truths that there were
-    /// @param errors  of those that were shown, in percent of the truth
-    /// @param bounded how many had a stated error
-    /// @param within  how many of these had the truth within it
+    /// @param asked   number of truths
+    /// @param errors  errors of shown estimates, in percent of the truth
+    /// @param bounded number of estimates with a stated error
+    /// @param within  number of those with the truth inside it
     private record Errors(int asked, List<Double> errors, int bounded, int within) {
         double[] sizes() {
             return errors.stream().mapToDouble(Math::abs).toArray();
@@ -33,7 +33,7 @@ public final class Accuracy {
 
     private final Map<Column, Errors> columns = new EnumMap<>(Column.class);
 
-    /// One of a function's estimates, and what it should be. No estimate where the profile has no such function.
+    /// A function's estimate and its true value. No estimate if the profile lacks the function.
     private record Pair(OptionalLong estimate, OptionalDouble bound, long truth) {}
 
     private Accuracy(Map<Column, List<Pair>> pairs) {
@@ -80,7 +80,7 @@ public final class Accuracy {
         int bounded = 0;
         int within = 0;
         for (Pair pair : pairs) {
-            // A function that was not seen at all is one that was not called, to who reads the report.
+            // To readers of the report, an unseen function was not called.
             if (pair.estimate.isPresent() || column == Column.CALLS) {
                 long estimate = pair.estimate.orElse(0);
                 double error = (double) (estimate - pair.truth);
@@ -94,14 +94,13 @@ public final class Accuracy {
         return new Errors(pairs.size(), errors, bounded, within);
     }
 
-    /// The median of a column's errors, in percent; NaN when nothing was shown.
+    /// The median of a column's errors, in percent; NaN if nothing was shown.
     public double median(Column column) {
         Errors errors = columns.get(column);
         return errors == null ? Double.NaN : Percentile.median(errors.sizes());
     }
 
-    /// How many truths lie outside the errors that are stated beside their estimates, in percent of all; NaN when none
-    /// is stated.
+    /// Percentage of truths outside the stated errors; NaN if none is stated.
     public double outsidePercent() {
         int bounded = columns.values().stream().mapToInt(Errors::bounded).sum();
         int within = columns.values().stream().mapToInt(Errors::within).sum();

@@ -20,7 +20,7 @@ import org.jfree.data.category.CategoryDataset;
 import org.jfree.data.category.DefaultCategoryDataset;
 import org.jfree.data.general.DatasetUtils;
 
-/// Bars from left to right, each with its value, one below the other; those of one name stand together.
+/// A horizontal bar chart with values, grouped by name.
 public final class Bars extends Plot {
     private static final int BAR_HEIGHT = 18;
     private static final int GAP_HEIGHT = 8;
@@ -29,7 +29,7 @@ public final class Bars extends Plot {
     /// Room for the values beside the bars.
     private static final double MARGIN = 0.12;
 
-    /// Where no name has two bars, each is as high as its row.
+    /// If no name has two bars, each bar fills its row.
     private static final class OneInRow extends BarRenderer {
         private static final long serialVersionUID = 1;
 
@@ -84,7 +84,7 @@ public final class Bars extends Plot {
         return FRAME_HEIGHT + bars.getColumnCount() * (barsOfName() * BAR_HEIGHT + GAP_HEIGHT);
     }
 
-    /// At most: where each name has one bar, the series share a row.
+    /// Maximum: if each name has one bar, the series share a row.
     private int barsOfName() {
         int most = 0;
         for (int column = 0; column < bars.getColumnCount(); column++) {

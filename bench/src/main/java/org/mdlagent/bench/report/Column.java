@@ -5,7 +5,7 @@ import java.util.OptionalLong;
 import java.util.function.Function;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
 
-/// A figure of a function that is compared with the truth: calls, or nanoseconds.
+/// A value of a function that is compared with the truth: calls, or nanoseconds.
 public enum Column {
     CALLS("calls", function -> OptionalLong.of(function.calls()), Column::ofCalls),
     TOTAL("total", FunctionProfile::shownTotalNanos, FunctionProfile::totalError),
@@ -14,7 +14,7 @@ public enum Column {
     P90("p90", 90),
     P99("p99", 99),
     P999("p99.9", 99.9),
-    /// Of a sample it is a lower bound, and shown as such.
+    /// A lower bound in a sample, and shown as such.
     MAX("max", function -> function.latency().maxNanos(), function -> OptionalDouble.empty());
 
     private final String label;
@@ -34,17 +34,17 @@ public enum Column {
         this(label, function -> function.percentileNanos(percentile), function -> OptionalDouble.empty());
     }
 
-    /// A count without an error is said to be exact.
+    /// A count without an error claims to be exact.
     private static OptionalDouble ofCalls(FunctionProfile function) {
         return function.callsExact() ? OptionalDouble.of(0) : function.callsError();
     }
 
-    /// Empty where a report shows a dash.
+    /// Empty if a report shows a dash.
     OptionalLong of(FunctionProfile function) {
         return value.apply(function);
     }
 
-    /// Half the width of the stated 95 % interval, relative to the value; empty where none is stated.
+    /// Half-width of the stated 95 % interval relative to the value; empty if none is stated.
     OptionalDouble error(FunctionProfile function) {
         return error.apply(function);
     }

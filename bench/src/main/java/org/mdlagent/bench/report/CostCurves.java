@@ -14,16 +14,16 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 
-/// How a cost grows with some quantity, of several who do the same: a table, straight lines, and a plot.
+/// Scaling of a cost with a quantity, for several tools: a table, linear fits, and a plot.
 public final class CostCurves {
     private final String title;
     private final Plot.Axis quantity;
     private final Plot.Axis cost;
     private final Map<String, NavigableMap<Integer, List<Double>>> curves = new LinkedHashMap<>();
 
-    /// The straight line that fits best, by least squares.
+    /// A least-squares linear fit.
     ///
-    /// @param rSquared what part of the variance it explains
+    /// @param rSquared fraction of the variance that it explains
     private record Line(double slope, double intercept, double rSquared) {
         static Line of(double[] xs, double[] ys) {
             double x = Arrays.stream(xs).average().orElseThrow();
@@ -48,7 +48,7 @@ public final class CostCurves {
         this.cost = cost;
     }
 
-    /// One measurement; of several at the same point the median counts.
+    /// Adds a measurement; for several at the same point the median counts.
     ///
     /// @param who has this cost
     public void add(String who, int x, double cost) {

@@ -5,14 +5,14 @@ import org.mdlagent.arch.cpu.Cpu;
 import org.mdlagent.arch.cpu.CpuIdentity;
 import org.mdlagent.arch.shim.NativeApi;
 
-/// What figures were measured on.
+/// The machine that figures were measured on.
 ///
 /// @param ticksPerNano frequency of the time-stamp counter, measured
 public record Machine(CpuIdentity cpu, double ticksPerNano) {
-    /// How long waiting for every core to see a store is taken to last.
+    /// Assumed wait until every core sees a store.
     public static final long TMAX_TICKS = Long.getLong("mdl.tmax", 3_000);
 
-    /// How long the ratio of the two clocks is measured.
+    /// Measuring time for the ratio of the two clocks.
     private static final long CLOCK_NANOS = 200_000_000;
 
     public static Machine of(NativeApi api) {

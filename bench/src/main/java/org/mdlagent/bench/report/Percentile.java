@@ -4,11 +4,11 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 
-/// Of measured values.
+/// Percentiles of measured values.
 public final class Percentile {
     private Percentile() {}
 
-    /// NaN when there are none.
+    /// NaN if there are none.
     public static double median(double[] values) {
         if (values.length == 0) {
             return Double.NaN;
@@ -29,7 +29,7 @@ public final class Percentile {
         return of(values.stream().mapToDouble(Double::doubleValue).toArray(), percent);
     }
 
-    /// The median, and behind it in brackets the least and the greatest.
+    /// The median, followed by minimum and maximum in brackets.
     public static String spread(String medianFormat, String boundsFormat, double[] values) {
         return String.format(
                 Locale.ROOT,

@@ -24,9 +24,9 @@ import org.jfree.chart.axis.NumberTickUnit;
 import org.jfree.chart.axis.ValueAxis;
 import org.jfree.chart.block.BlockBorder;
 
-/// A picture of a benchmark's figures, as SVG.
+/// A plot of a benchmark's figures, as SVG.
 public abstract sealed class Plot permits Bars, Curves {
-    /// Okabe and Ito's, which the colour-blind tell apart.
+    /// Okabe and Ito's palette, which colour-blind readers can distinguish.
     static final List<Color> COLOURS = List.of(
             new Color(0x0072B2),
             new Color(0xD55E00),
@@ -44,7 +44,7 @@ public abstract sealed class Plot permits Bars, Curves {
 
     private static final String FONTS = "'DejaVu Sans',Verdana,sans-serif";
 
-    /// Sizes other than 12, which the library takes for the reader's default, and leaves out.
+    /// Not 12, because the library omits that size as the default.
     static final Font SMALL = new Font(FONT, Font.PLAIN, 11);
 
     private static final Font TITLE = new Font(FONT, Font.BOLD, 14);
@@ -60,7 +60,7 @@ public abstract sealed class Plot permits Bars, Curves {
         this.title = title;
     }
 
-    /// What an axis is of.
+    /// An axis.
     ///
     /// @param title       with the unit
     /// @param logarithmic whether equal steps are equal ratios; values must be above 0 then
@@ -98,7 +98,7 @@ public abstract sealed class Plot permits Bars, Curves {
         }
     }
 
-    /// Letters that come as outlines are filled, not drawn.
+    /// Letters as outlines are filled, not stroked.
     private static final class Drawing extends VectorGraphics2D {
         @Override
         public void drawGlyphVector(GlyphVector letters, float x, float y) {
@@ -106,7 +106,7 @@ public abstract sealed class Plot permits Bars, Curves {
         }
     }
 
-    /// What stands below the title.
+    /// The subtitle.
     abstract org.jfree.chart.plot.Plot draw();
 
     /// In pixels.
@@ -116,7 +116,7 @@ public abstract sealed class Plot permits Bars, Curves {
         return title;
     }
 
-    /// @param file is written anew
+    /// @param file is overwritten
     void write(Path file) throws IOException {
         JFreeChart chart = new JFreeChart(title, TITLE, draw(), true);
         chart.setBackgroundPaint(Color.WHITE);
@@ -143,7 +143,7 @@ public abstract sealed class Plot permits Bars, Curves {
         return COLOURS.get(series % COLOURS.size());
     }
 
-    /// The same everywhere, whatever the locale.
+    /// Independent of the locale.
     static NumberFormat number(String pattern) {
         return new DecimalFormat(pattern, DecimalFormatSymbols.getInstance(Locale.ROOT));
     }

@@ -1,6 +1,6 @@
 package org.mdlagent.bench.report;
 
-/// Says how far a benchmark is.
+/// Shows a benchmark's progress.
 public final class Progress {
     private Progress() {}
 

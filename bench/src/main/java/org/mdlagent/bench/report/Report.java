@@ -14,11 +14,11 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.bench.tools.SourceTree;
 
-/// What a benchmark prints. The same goes to a file of `bench/results`, with the raw values behind it.
+/// A benchmark's output, also written to a file in `bench/results`, with the raw values.
 ///
-/// A benchmark that is interrupted leaves the file of an earlier one alone.
+/// An interrupted benchmark does not change an earlier result's file.
 public final class Report implements AutoCloseable {
-    /// When the benchmark began, or its last report ended: what is reported may have been measured before.
+    /// Start of the benchmark, or end of its last report: values may be measured before they are reported.
     private static Instant start = ProcessHandle.current().info().startInstant().orElseThrow();
 
     private final String name;
@@ -33,13 +33,13 @@ public final class Report implements AutoCloseable {
         line(machine.toString());
     }
 
-    /// A line for people.
+    /// A line for readers.
     public void line(String line) {
         System.out.println(line);
         file.println(line);
     }
 
-    /// A line for the file alone.
+    /// A line for the file only.
     public void raw(String line) {
         file.println(line);
     }
@@ -76,11 +76,11 @@ public final class Report implements AutoCloseable {
         raw("raw " + what + ": " + Arrays.toString(values));
     }
 
-    /// What was reached of a target, for the first table of `RESULTS.md`.
+    /// A result compared with a target, for the first table of `RESULTS.md`.
     ///
     /// @param of     what was measured of the target's kind
     /// @param figure in the target's unit
-    /// @param peers  who does the same in which figures: of [#peer], `; ` between them; empty for nobody
+    /// @param peers  figures of peers, from [#peer], separated by `; `; may be empty
     public void figure(Target target, String of, double figure, String peers) {
         raw(String.join("\t", Results.FIGURE, target.name(), of, Double.toString(figure), peers));
     }
@@ -90,7 +90,7 @@ public final class Report implements AutoCloseable {
         return who + String.format(Locale.ROOT, Math.abs(figure) < 100 ? " %,.2f" : " %,.0f", figure);
     }
 
-    /// What a part of a figure is spent on, for the table of targets that are missed.
+    /// A part of a figure, for the table of missed targets.
     ///
     /// @param of    as of the figure
     /// @param value in the target's unit
@@ -98,7 +98,7 @@ public final class Report implements AutoCloseable {
         raw(String.join("\t", Results.PART, target.name(), of, what, Double.toString(value)));
     }
 
-    /// A picture, which `RESULTS.md` shows below the lines.
+    /// A plot, which `RESULTS.md` shows below the lines.
     ///
     /// @param of tells this report's pictures apart: a part of the file's name
     public void plot(String of, Plot plot) throws IOException {

@@ -15,15 +15,15 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.mdlagent.bench.tools.SourceTree;
 
-/// Writes `bench/RESULTS.md` of what the benchmarks have left in `bench/results`.
+/// Generates `bench/RESULTS.md` from `bench/results`.
 public final class Results {
-    /// Begins a line of a result's file that has a figure for a [Target].
+    /// Prefix of a line with a figure for a [Target].
     static final String FIGURE = "figure";
 
-    /// Begins a line that has a part of a figure.
+    /// Prefix of a line with a part of a figure.
     static final String PART = "part";
 
-    /// Begins a line that names a picture.
+    /// Prefix of a line that names a plot.
     static final String PLOT = "plot";
 
     private static final Pattern NOT_FOR_PEOPLE = Pattern.compile("(figure|part|plot)\\t.*|raw[ :].*");
@@ -31,20 +31,20 @@ public final class Results {
 
     private Results() {}
 
-    /// What one benchmark has left: when, on which machine, and its lines.
+    /// The result of a benchmark: time, machine, and lines.
     private record Result(String name, String when, String machine, List<String> lines) {
-        /// Those of a kind, in fields.
+        /// Lines with a prefix, split into fields.
         Stream<String[]> marked(String kind) {
             return lines.stream().filter(line -> line.startsWith(kind + "\t")).map(line -> line.split("\t", -1));
         }
 
-        /// Those for people.
+        /// Lines for readers.
         Stream<String> table() {
             return lines.stream().filter(line -> !NOT_FOR_PEOPLE.matcher(line).matches());
         }
     }
 
-    /// What was reached of a target.
+    /// A result compared with a target.
     ///
     /// @param of    what was measured of the target's kind
     /// @param peers `name figure; name figure`, empty for none
@@ -132,7 +132,7 @@ public final class Results {
         return text.toString();
     }
 
-    /// The frequency is measured each time, and tells nobody apart.
+    /// The frequency is measured each time, so it does not identify a machine.
     private static long machines(List<Result> results) {
         return results.stream()
                 .map(result -> result.machine.replaceFirst("TSC \\d+ MHz", ""))

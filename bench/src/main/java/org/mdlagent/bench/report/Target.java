@@ -4,7 +4,7 @@ import static java.lang.String.format;
 
 import java.util.Locale;
 
-/// What is aimed at: section 13 of the design.
+/// Targets: section 13 of the design.
 public enum Target {
     COUNTER("counter at a function's entry", 3, "ticks"),
     EXACT_TABLE("entry and exit of every call, exact table", 70, "ticks"),
@@ -44,7 +44,7 @@ public enum Target {
         this(what, goal, unit, "");
     }
 
-    /// @param published what others have reached of the same: `published FIGURE`
+    /// @param published published figures of others: `published FIGURE`
     Target(String what, double goal, String unit, String published) {
         this.what = what;
         this.goal = goal;
@@ -52,12 +52,12 @@ public enum Target {
         this.published = published;
     }
 
-    /// @return whether a figure is as good
+    /// @return whether a figure meets the target
     public boolean isMetBy(double figure) {
         return figure <= goal;
     }
 
-    /// For a table, with what was reached.
+    /// Formats the target and the result for a table.
     ///
     /// @param figure in this target's unit
     public String verdict(double figure) {
@@ -68,7 +68,7 @@ public enum Target {
         return what;
     }
 
-    /// As a peer, where a run has none of its own; empty when nobody has published a figure.
+    /// The published figure as a peer, if a run has none; empty if none is published.
     String published() {
         return published;
     }

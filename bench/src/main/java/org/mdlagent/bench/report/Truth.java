@@ -4,11 +4,11 @@ import java.util.EnumMap;
 import java.util.Map;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
 
-/// What is known of a function from elsewhere.
+/// Ground truth of a function.
 ///
-/// @param values those that are known
+/// @param values the known values
 public record Truth(String symbol, Map<Column, Long> values) {
-    /// By a run in which each call of it was timed.
+    /// From a run with each of its calls timed.
     public static Truth of(FunctionProfile function) {
         Map<Column, Long> values = new EnumMap<>(Column.class);
         for (Column column : Column.values()) {
@@ -17,9 +17,9 @@ public record Truth(String symbol, Map<Column, Long> values) {
         return new Truth(function.symbol(), values);
     }
 
-    /// By a line of a program that knows: the symbol, and a number for each column.
+    /// From a line of a self-measuring program: the symbol, and a number for each column.
     ///
-    /// @throws IllegalArgumentException when it is none
+    /// @throws IllegalArgumentException if it is invalid
     public static Truth parse(String line) {
         String[] words = line.split(" ", -1);
         if (words.length != Column.values().length + 1) {

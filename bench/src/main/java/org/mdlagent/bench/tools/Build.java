@@ -12,16 +12,16 @@ import org.jspecify.annotations.Nullable;
 /// How a program gets its probe sites.
 public enum Build {
     PLAIN("gcc", List.of(), List.of()),
-    /// Without probe sites, with the instructions that most functions begin with: heads under a jump.
+    /// Without probe sites; the function has the usual prologue, with instruction heads under a jump.
     FRAMED("gcc", List.of("-fno-omit-frame-pointer", "-DFRAME"), List.of()),
-    /// With a function that looks at its own return address.
+    /// With a function that reads its own return address.
     READER("gcc", List.of("-DREAD_RETURN_ADDRESS"), List.of()),
-    /// With a function that reads the clock as often as who times it.
+    /// With a function that reads the clock as often as its timing does.
     CLOCK("gcc", List.of("-DREAD_CLOCK"), List.of()),
     /// With a function that adds 1 to a variable.
     COUNTER("gcc", List.of("-DCOUNT"), List.of()),
     HOOKS("gcc", List.of("-finstrument-functions"), List.of()),
-    /// With counters in place of the hooks, which make no probe sites.
+    /// With counters instead of hooks, which are no probe sites.
     INLINED(
             "gcc",
             List.of(
@@ -29,7 +29,7 @@ public enum Build {
                     "-include",
                     SourceTree.source("inlined.h").toString()),
             List.of()),
-    /// Whose return addresses are changed at each entry. For programs that are compiled and linked by one command.
+    /// For tools that change return addresses at each entry. For programs compiled and linked by one command.
     HIJACKED("gcc", List.of("-pg", "-mfentry", SourceTree.source("hijack.S").toString()), List.of()),
     PATCHABLE("gcc", List.of("-fpatchable-function-entry=5"), List.of()),
     FENTRY("gcc", List.of("-pg", "-mfentry"), List.of()),
@@ -51,7 +51,7 @@ public enum Build {
         this.link = link;
     }
 
-    /// The compiler's command, null when there is none.
+    /// The compiler's command, or null.
     @Nullable
     public String compiler() {
         if (compiler.equals("gcc")) {
@@ -101,7 +101,7 @@ public enum Build {
         }
     }
 
-    /// The flags that matter.
+    /// The relevant flags.
     @Override
     public String toString() {
         return flags.isEmpty() ? compiler : compiler.equals("gcc") ? String.join(" ", flags) : flags.getFirst();

@@ -27,11 +27,10 @@ public final class CpuTime {
 
     private CpuTime() {}
 
-    /// Of a process, those that it has started, and those that have ended and that they have waited for: the latter in
-    /// steps of 10 ms.
+    /// CPU time of a process, its children, and ended children that were waited for; the latter in steps of 10 ms.
     public static long ofTree(ProcessHandle process) throws IOException {
         long nanos = 0;
-        // A parent after its children: it has the times of one that has ended meanwhile.
+        // Read a parent after its children: it includes children that end meanwhile.
         for (ProcessHandle each :
                 Stream.concat(process.descendants(), Stream.of(process)).toList()) {
             nanos += of(each.pid()) + ofEndedChildren(each.pid());
@@ -39,7 +38,7 @@ public final class CpuTime {
         return nanos;
     }
 
-    /// 0 of one that has ended.
+    /// 0 for an ended process.
     private static long of(long pid) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment time = arena.allocate(ValueLayout.JAVA_LONG, 2);
@@ -56,7 +55,7 @@ public final class CpuTime {
     private static long ofEndedChildren(long pid) throws IOException {
         try {
             String stat = Files.readString(Path.of("/proc", Long.toString(pid), "stat"));
-            // Behind the name, which may hold spaces, there are thirteen fields before these times.
+            // Thirteen fields separate these times from the name, which may contain spaces.
             String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ", -1);
             return NANOS_PER_TICK
                     * Arrays.stream(fields, 13, 15).mapToLong(Long::parseLong).sum();
@@ -64,7 +63,7 @@ public final class CpuTime {
             if (ProcessHandle.of(pid).isPresent()) {
                 throw e;
             }
-            // It has ended, before its file was opened or while it was read.
+            // It has ended before its file was opened or while it was read.
             return 0;
         }
     }

@@ -11,7 +11,7 @@ import java.util.Objects;
 import java.util.stream.Stream;
 import org.mdlagent.arch.shim.NativeApi;
 
-/// Where benchmarks find what is built, and where they leave what they make: the source tree of `-Dmdl.root`.
+/// Paths of built files and of results: the source tree of `-Dmdl.root`.
 public final class SourceTree {
     private static final Path ROOT =
             Path.of(System.getProperty("mdl.root", "")).toAbsolutePath().normalize();
@@ -23,7 +23,7 @@ public final class SourceTree {
         return NativeApi.ofHarness(ROOT.resolve("native-shim/target/cmake/libmdl_harness.so"));
     }
 
-    /// What is installed.
+    /// The distribution.
     public static Path distribution() {
         return ROOT.resolve("dist");
     }
@@ -56,7 +56,7 @@ public final class SourceTree {
         return debian(name, "--sources", Build.PLAIN);
     }
 
-    /// A program of Debian's, optimised, and compiled for some kind of probes.
+    /// A Debian program, optimised, and compiled for a kind of probes.
     ///
     /// @param name of the source package
     /// @return what `examples/debian-programs.sh` has built
@@ -66,7 +66,7 @@ public final class SourceTree {
         return debian(name, String.join(" ", flags), build);
     }
 
-    /// A program of Debian's.
+    /// A Debian program.
     ///
     /// @param flags of the compiler, or `--sources`
     /// @param build whose compiler that is
@@ -84,7 +84,7 @@ public final class SourceTree {
         return Path.of(path);
     }
 
-    /// What benchmarks print, and the raw values behind it.
+    /// Output and raw values of benchmarks.
     public static Path results(String name) throws IOException {
         return Files.createDirectories(ROOT.resolve("bench/results")).resolve(name);
     }
@@ -94,7 +94,7 @@ public final class SourceTree {
         return ROOT.resolve("bench/RESULTS.md");
     }
 
-    /// A directory that is empty.
+    /// An empty directory.
     public static Path scratch(String name) throws IOException {
         Path directory = ROOT.resolve("bench/target/scratch").resolve(name);
         if (Files.exists(directory)) {

@@ -22,12 +22,12 @@ import org.mdlagent.profiler.report.profile.FunctionProfile;
 import org.mdlagent.profiler.report.profile.Profile;
 import org.mdlagent.profiler.report.session.SessionReader;
 
-/// What watches the calls of a running `calls.c`.
+/// A tracer of the calls of a running `calls.c`.
 public sealed interface Tracer {
     String PROBED = "probed";
     String BYSTANDER = "bystander";
 
-    /// The command that it needs, null for none.
+    /// The command that it needs, or null.
     @Nullable
     String command();
 
@@ -36,11 +36,11 @@ public sealed interface Tracer {
     /// @param directory empty, for what it writes
     ProcessBuilder start(Path program, Path directory);
 
-    /// What was wrong with a run, judged by what it wrote; null when it saw all of `calls`.
+    /// Why a run is invalid, judged by its output; null if it saw all of `calls`.
     @Nullable
     String problem(Path program, Path directory, long calls) throws IOException, InterruptedException;
 
-    /// Nobody.
+    /// No tracer.
     record None() implements Tracer {
         @Override
         public @Nullable String command() {
@@ -58,10 +58,10 @@ public sealed interface Tracer {
         }
     }
 
-    /// This agent.
+    /// The agent.
     ///
     /// @param options besides `wait` and `session`
-    /// @param active  whether the probes of the called function are to be on
+    /// @param active  whether the probes of the called function are on
     record Agent(String options, boolean active) implements Tracer {
         public static Path session(Path directory) {
             return directory.resolve("session");
@@ -73,7 +73,7 @@ public sealed interface Tracer {
                     "LD_PRELOAD", SourceTree.agent().toString(), "MDL_OPTIONS", "session=" + session + "," + options);
         }
 
-        /// What a session knows of its process.
+        /// The session's record of its process.
         public static ByteBuffer header(Path directory) throws IOException {
             ByteBuffer header = ByteBuffer.allocate((int) HeaderDescriptor.SIZE).order(ByteOrder.LITTLE_ENDIAN);
             try (OpenFile opened = SessionFile.open(session(directory));
@@ -184,7 +184,7 @@ public sealed interface Tracer {
     ///
     /// @param mode `xray-fdr` or `xray-basic`
     record XRay(String mode) implements Tracer {
-        /// Of a call in its log: it keeps the last ones only.
+        /// Bytes of a call in its log, which keeps only the last ones.
         private static final int BYTES_MIN = 1000;
 
         @Override
@@ -231,7 +231,7 @@ public sealed interface Tracer {
         }
     }
 
-    /// A tool that takes several commands: a script of `src/main/peers`, which has the tool's name.
+    /// A tool that needs several commands: a script of the tool's name in `src/main/peers`.
     record Script(String command) implements Tracer {
         @Override
         public ProcessBuilder start(Path program, Path directory) {
@@ -249,7 +249,7 @@ public sealed interface Tracer {
         }
     }
 
-    /// Who is compared, by name: nobody, the agent, which records every call, and uftrace, if it is installed.
+    /// Tracers by name: none, the agent, which records every call, and uftrace, if installed.
     static Map<String, Tracer> compared(Build build, String agent) {
         Map<String, Tracer> tracers = new LinkedHashMap<>();
         tracers.put("nobody", new None());
@@ -266,7 +266,7 @@ public sealed interface Tracer {
                 .redirectError(complaints(directory).toFile());
     }
 
-    /// The file with what tool and program have said to people.
+    /// The file with the output of tool and program.
     static Path complaints(Path directory) {
         return directory.resolve("stderr");
     }

@@ -1,4 +1,4 @@
-/// What benchmarks work with: the source tree, compilers, and who watches calls.
+/// Tools of benchmarks: the source tree, compilers, and tracers.
 @NullMarked
 package org.mdlagent.bench.tools;
 
