@@ -22,9 +22,9 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/// What the documents name is in the tree: the targets of their links; the classes, members and files in their code
-/// spans; and the glossary explains each key and series, and the page on troubleshooting each message of the agent.
-/// [GlossaryTest] and [TroubleshootingTest] ask the same of what people see on pages and of the commands.
+/// Checks references of the documents: targets of links, and classes, members and files in code spans, must exist;
+/// the glossary must explain each key and series, and the page on troubleshooting each message of the agent.
+/// [GlossaryTest] and [TroubleshootingTest] check the texts of pages and commands.
 class DocumentsTest {
     private static final Path ROOT = Path.of("..").toAbsolutePath().normalize();
     private static final Path DISTRIBUTION = ROOT.resolve("dist");
@@ -145,7 +145,7 @@ class DocumentsTest {
         assertThat(shown).as("what is not explained").isEmpty();
     }
 
-    /// Those that begin with words of their own.
+    /// Messages with a fixed beginning.
     @Test
     void shouldExplainEveryMessageOfTheAgent() throws IOException {
         Set<String> messages = new HashSet<>();
@@ -211,7 +211,7 @@ class DocumentsTest {
         }
     }
 
-    /// Of the headings, as GitHub makes them.
+    /// Anchors of headings, as GitHub generates them.
     private static Set<String> anchors(String text) {
         Set<String> anchors = new HashSet<>();
         HEADING.matcher(FENCED.matcher(text).replaceAll(""))
@@ -227,7 +227,7 @@ class DocumentsTest {
         return SPAN.matcher(text).results().map(span -> span.group(1)).toList();
     }
 
-    /// Whether it is in the tree, if it is the name of a class, a member or a file at all.
+    /// Whether it exists, or does not look like a class, a member or a file.
     private static boolean isThere(String span) {
         Matcher type = CLASS.matcher(span);
         if (FILE.matcher(span).matches()) {

@@ -14,7 +14,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// The examples for production name series that there are, and Prometheus' own tool takes its rules.
+/// The production examples must use existing series, and Prometheus' own tool must accept their rules.
 class ExamplesTest {
     private static final Path ROOT = Path.of("..").toAbsolutePath().normalize();
     private static final Path EXAMPLES = ROOT.resolve("examples/production");

@@ -12,8 +12,8 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/// Each column and word that people see in a table or on a page is a term of the glossary: it stands in the first cell
-/// of a row, not just somewhere.
+/// Each column title and visible word of tables and pages must be a term of the glossary, in the first cell of a
+/// row.
 class GlossaryTest {
     private static final Path ROOT = Path.of("..").toAbsolutePath().normalize();
     private static final Path REPORT = ROOT.resolve("profiler/src/main");

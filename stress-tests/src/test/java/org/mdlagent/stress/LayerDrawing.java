@@ -16,9 +16,9 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/// The layers of a package as its `package-info` draws them: a table, the highest row first, whose packages depend on
-/// those of lower rows alone. A name stands for the package and for what is in it, unless that has a name of its own;
-/// the package's own name stands for the classes in it. What the table does not name depends on nothing in it.
+/// The layers of a package in its `package-info`: a table, highest row first, whose packages depend only on those
+/// of lower rows. A name denotes the package and its subpackages, except those with their own rows; the root
+/// package's name denotes its classes. Packages not in the table depend on nothing in it.
 ///
 /// @param root of the drawing
 /// @param rows by package, from 0 at the top
@@ -27,7 +27,7 @@ record LayerDrawing(String root, Map<String, Integer> rows) {
     private static final Pattern ROW = Pattern.compile("(?m)^/// \\| (`[^|]+`) \\|");
     private static final Pattern NAME = Pattern.compile("`([\\w.]+)`");
 
-    /// Those of all modules below a directory.
+    /// The tables of all modules below a directory.
     static List<LayerDrawing> all(Path project) throws IOException {
         List<LayerDrawing> drawings = new ArrayList<>();
         try (Stream<Path> files =
@@ -64,7 +64,7 @@ record LayerDrawing(String root, Map<String, Integer> rows) {
         return new LayerDrawing(root, rows);
     }
 
-    /// The package of the drawing that a package is or belongs to, null for none.
+    /// The package of the table that contains a package, or null.
     private @Nullable String named(String packageName) {
         String name = packageName;
         while (name.length() > root.length()) {
@@ -76,7 +76,7 @@ record LayerDrawing(String root, Map<String, Integer> rows) {
         return packageName.equals(root) && rows.containsKey(root) ? root : null;
     }
 
-    /// Dependencies that do not lead downwards, one line for each pair of packages.
+    /// Dependencies that do not point downwards, one line for each pair of packages.
     TreeSet<String> violations(JavaClasses classes) {
         TreeSet<String> found = new TreeSet<>();
         for (JavaClass from : classes) {

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// Who may import whom: the picture in `ARCHITECTURE.md`, enforced.
+/// Enforces the module dependencies drawn in `ARCHITECTURE.md`.
 class ModuleDependenciesTest {
     private static final JavaClasses PRODUCT = new ClassFileImporter()
             .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
@@ -189,7 +189,7 @@ class ModuleDependenciesTest {
         }
     }
 
-    /// The rule can fail: a drawing upside down has what it forbids.
+    /// Proves that the rule can fail: an inverted table has violations.
     @Test
     void shouldFindDependenciesUpwards() {
         LayerDrawing wrong = LayerDrawing.of("""

@@ -13,8 +13,8 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/// Classes and packages that have outgrown a reader's view say why they are one: in a line of the file's comments, or
-/// in `package-info`, that has the words of [#REASON].
+/// Large classes and packages must give a reason: a comment line of the file, or of `package-info`, with the words
+/// of [#REASON].
 class SourceSizeTest {
     private static final int LINES_MAX = 400;
     private static final int FILES_MAX = 20;

@@ -13,17 +13,17 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/// The page on troubleshooting has each message with which a command refuses, or that it says beside what it does.
+/// The page on troubleshooting must have each refusal and each notice of a command.
 class TroubleshootingTest {
     private static final Path ROOT = Path.of("..").toAbsolutePath().normalize();
 
-    /// What makes a message of its first argument.
+    /// Functions whose first argument is a message.
     private static final Pattern CALL = Pattern.compile(
             "(?:CommandFailure\\.(?:failed|usage)|console(?:\\(\\))?\\.say|[ (]say|notes\\.add|warnings\\.add)\\(");
 
     private static final Pattern LITERAL = Pattern.compile("\"((?:[^\"\\\\]|\\\\.)*)\"");
 
-    /// Of messages that say what is allowed: the page has these forms only.
+    /// Messages with a list of allowed values: the page has only these forms.
     private static final List<String> FORMS = List.of(
             "is not possible",
             "there is no format",
@@ -32,7 +32,7 @@ class TroubleshootingTest {
             "mdl does not list",
             "functions cannot be sorted by");
 
-    /// The beginnings of literals, as far as they are one clause of two words or more.
+    /// The beginnings of literals, up to the end of the first clause, of two words or more.
     private static Set<String> messages(String source) {
         Set<String> messages = new TreeSet<>();
         Matcher call = CALL.matcher(source);
@@ -83,7 +83,7 @@ class TroubleshootingTest {
         Set<String> messages = new TreeSet<>();
         for (String module : List.of("mdl-runtime", "profiler")) {
             try (Stream<Path> files = Files.walk(ROOT.resolve(module + "/src/main/java"))) {
-                // What mdl doctor says is an explanation already.
+                // Messages of mdl doctor already explain themselves.
                 for (Path file : files.filter(file -> file.toString().endsWith(".java"))
                         .filter(file -> !file.endsWith("DoctorCommand.java"))
                         .toList()) {

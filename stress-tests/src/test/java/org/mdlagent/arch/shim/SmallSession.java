@@ -9,8 +9,8 @@ import java.util.HexFormat;
 import org.mdlagent.arch.code.CodeMemory;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 
-/// A session of a few kilobytes, with only what its writers in Java need of the shim. It can be emptied, so that each
-/// of millions of stressed states has a session of its own.
+/// A session of a few kilobytes, with only the parts of the shim that Java's writers need. It can be reset, so
+/// that each of millions of stressed states has its own session.
 public final class SmallSession {
     private static final NativeApi HARNESS = NativeApi.ofHarness(Path.of(System.getProperty("mdl.harness")));
     private static final CodeMemory CODE = new CodeMemory(HARNESS);
@@ -49,7 +49,7 @@ public final class SmallSession {
         Memory.putLong(next, arena());
     }
 
-    /// As many as there are; each has `bytes` to allocate.
+    /// All sessions; each can allocate `bytes`.
     public static SmallSession[] all(long bytes) {
         SmallSession[] all = new SmallSession[SESSIONS];
         for (int i = 0; i < SESSIONS; i++) {

@@ -12,8 +12,8 @@ import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.shim.SmallSession;
 import org.mdlagent.fastinst.calls.ReturnSite;
 
-/// The ring of one thread, of a few records, its drain, and what the thread's machine code does to it. It has been once
-/// around: every place holds an old record, which is complete, of another function.
+/// A thread's ring of a few records, its drain, and the operations of the thread's machine code. The ring has
+/// wrapped once: every slot holds a complete old record of another function.
 public final class ThreadRing {
     public static final int RECORDS = 16;
 
@@ -65,7 +65,7 @@ public final class ThreadRing {
         recordedTicks += ticks;
     }
 
-    /// As [#write], but the record is called complete before it is.
+    /// As [#write], but marks the record complete too early.
     public void writeCompletedFirst(long ticks) {
         long position = Memory.getLong(thread + ThreadDescriptor.HEAD);
         if (isFull(position)) {
@@ -88,7 +88,7 @@ public final class ThreadRing {
 
     private long reserve(long position) {
         Memory.putLong(thread + ThreadDescriptor.HEAD, position + 1);
-        VarHandle.storeStoreFence(); // x86-64 keeps the order of stores; the compiler has to.
+        VarHandle.storeStoreFence(); // x86-64 keeps the order of stores; this makes the compiler keep it.
         return ring + (position & RECORDS - 1) * RecordDescriptor.SIZE;
     }
 
@@ -98,7 +98,7 @@ public final class ThreadRing {
         Memory.putLong(record + RecordDescriptor.DURATION, ticks);
     }
 
-    /// A signal handler may run at any instruction: here it does where the record is half written.
+    /// A signal handler may run at any instruction: here it runs while the record is half written.
     private static void interrupt() {
         for (int i = 0; i < INTERRUPTION; i++) {
             Thread.onSpinWait();
@@ -110,7 +110,7 @@ public final class ThreadRing {
         VarHandle.storeStoreFence();
     }
 
-    /// Moves what is complete.
+    /// Drains complete records.
     ///
     /// @return the number of records
     public int drain() {
@@ -119,8 +119,8 @@ public final class ThreadRing {
         return (int) drain.drain(weights);
     }
 
-    /// What has become of `calls` calls, written and drained: "whole" when each is counted as dropped or is in the
-    /// histogram once, as it was written.
+    /// The outcome of `calls` written and drained calls: "whole" if each is either counted as dropped or in the
+    /// histogram exactly once, unchanged.
     public String fate(int calls) {
         if (recorded + dropped() != calls) {
             return "not counted";

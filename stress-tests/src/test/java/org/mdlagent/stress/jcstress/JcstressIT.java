@@ -12,8 +12,8 @@ import org.openjdk.jcstress.infra.Status;
 import org.openjdk.jcstress.infra.collectors.TestResult;
 import org.openjdk.jcstress.infra.runners.TestList;
 
-/// All litmus tests of this package, and exhibits of what they would see. About a minute; `-Dtorture.minutes=N`
-/// makes it N times as long.
+/// All litmus tests of this package, and broken exhibits. About a minute; `-Dtorture.minutes=N` makes it N times
+/// as long.
 @Tag("soak")
 class JcstressIT {
     private static final int LITMUS_TESTS = 12;
@@ -21,8 +21,8 @@ class JcstressIT {
 
     private static final int TEST_MILLIS = 2000;
 
-    /// Fewer are no test. There are hundreds of thousands, and far less on a machine that is busy with other things,
-    /// where each meeting of the actors may cost a slice of time.
+    /// Minimum samples. There are usually hundreds of thousands, but far fewer on a busy machine, where each
+    /// meeting of the actors may cost a time slice.
     private static final int SAMPLES_MIN = 200;
 
     private static Collection<TestResult> results = List.of();

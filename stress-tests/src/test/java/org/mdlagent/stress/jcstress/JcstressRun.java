@@ -16,9 +16,9 @@ import org.openjdk.jcstress.infra.collectors.DiskReadCollector;
 import org.openjdk.jcstress.infra.collectors.InProcessCollector;
 import org.openjdk.jcstress.infra.collectors.TestResult;
 
-/// Runs litmus tests of this package, each in a JVM of its own. The results stay in a directory below `target`.
+/// Runs litmus tests of this package, each in its own JVM. The results stay in a directory below `target`.
 final class JcstressRun {
-    /// Of broken protocols, to show that tests of the others would see them broken.
+    /// Broken protocols, to prove that the tests detect defects.
     static final String EXHIBIT = "Exhibit";
 
     private static final Path HARNESS = Path.of("../native-shim/target/cmake/libmdl_harness.so");
@@ -77,13 +77,13 @@ final class JcstressRun {
                 "1",
                 "-time",
                 Long.toString(millis),
-                // One mode of compilation, the JVM's own, for each; no affinity: there may be but two processors.
+                // Only the JVM's default compilation mode; no affinity, because there may be only two processors.
                 "-sc",
                 "false",
                 "-af",
                 "NONE",
-                // Actors meet again after every other state, for more of them collide then. The product is less than
-                // PatchedCode and others have room for.
+                // Actors synchronise after every other state, for more collisions. The product must stay below the
+                // capacity of PatchedCode and others.
                 "-strideSize",
                 "2",
                 "-strideCount",
@@ -107,7 +107,7 @@ final class JcstressRun {
         return collector.getTestResults();
     }
 
-    /// The forbidden outcomes that were seen, and how often.
+    /// Forbidden outcomes, with their counts.
     static String forbidden(TestResult result) {
         return result.grading().gradingResults.values().stream()
                 .filter(graded -> graded.expect == Expect.FORBIDDEN && graded.count > 0)

@@ -9,7 +9,7 @@ import org.openjdk.jcstress.infra.Status;
 import org.openjdk.jcstress.infra.collectors.TestResult;
 import org.openjdk.jcstress.infra.runners.TestList;
 
-/// Each litmus test runs, and has seen nothing forbidden in a moment.
+/// Runs each litmus test briefly; no forbidden outcome may occur.
 class JcstressSmokeIT {
     private static final long TEST_MILLIS = 100;
 

@@ -10,8 +10,8 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.IL_Result;
 
-/// An application thread closes a window of a probe while the agent opens the next one: never is the new window's entry
-/// switched off. The results: the number of sites that the agent switched on, the state, and the entry.
+/// An application thread closes a probe's window while the agent opens the next one: the new window's entry must
+/// not be switched off. Results: the number of sites that the agent switched on, the state, and the entry.
 public class LateCloser {
     @JCStressTest
     @Outcome(id = "2, sampling on", expect = ACCEPTABLE, desc = "The new window is open.")
@@ -38,7 +38,7 @@ public class LateCloser {
         }
     }
 
-    /// The agent does not ask whether there are closers.
+    /// Broken: the agent does not check for closers.
     @JCStressTest
     @Outcome(id = "2, sampling on", expect = ACCEPTABLE, desc = "The new window is open.")
     @Outcome(expect = FORBIDDEN, desc = "A window is open and its entry off, or closed by one who was late.")

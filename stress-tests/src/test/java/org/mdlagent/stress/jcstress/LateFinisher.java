@@ -14,8 +14,8 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.LL_Result;
 
-/// A patch is finished by one patcher while another one, who helped, starts the next on the same site: no store of the
-/// old patch comes after the first of the next.
+/// A patcher finishes a patch while another, which helped, starts the next one on the same site: no store of the
+/// old patch may follow the first store of the next.
 @JCStressTest
 @Outcome(id = "contended, trap tail2 front2", expect = ACCEPTABLE, desc = "The old patch is still under way.")
 @Outcome(

@@ -14,8 +14,8 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
-/// Two patchers change different bytes of one quadword, to and fro: no change is lost. The results: how often a patcher
-/// did not find what it had just patched.
+/// Two patchers change different bytes of one quadword back and forth: no change may be lost. Results: how often a
+/// patcher did not find its own last change.
 public class NeighboursInOneQuadword {
     private static final int TIMES = 8;
     private static final int INTERRUPTION = 32;
@@ -50,7 +50,7 @@ public class NeighboursInOneQuadword {
         }
     }
 
-    /// The eight bytes are stored without a look at what has become of them.
+    /// Broken: stores all eight bytes blindly.
     @JCStressTest
     @Outcome(id = "0, 0", expect = ACCEPTABLE, desc = "Each found its own.")
     @Outcome(expect = FORBIDDEN, desc = "One has undone what the other did.")

@@ -16,7 +16,7 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.LLL_Result;
 import org.openjdk.jcstress.infra.results.LL_Result;
 
-/// Two patchers start on sites that overlap: never both.
+/// Two patchers start on overlapping sites: at most one may succeed.
 public class OverlappingSites {
     @JCStressTest
     @Outcome(id = "pending, contended, trap tail2 front2", expect = ACCEPTABLE, desc = "The first takes its site.")
@@ -51,7 +51,7 @@ public class OverlappingSites {
         }
     }
 
-    /// The sites become known to each other while they are patched.
+    /// The sites learn of each other during patching.
     @JCStressTest
     @Outcome(id = "pending, contended, trap tail2 front2", expect = ACCEPTABLE, desc = "The first takes its site.")
     @Outcome(id = "contended, pending, trap tail3 front3", expect = ACCEPTABLE, desc = "The second takes its site.")
@@ -83,7 +83,7 @@ public class OverlappingSites {
         }
     }
 
-    /// A patch that gives way to one of an overlapping site was seen meanwhile by somebody who would help to finish it.
+    /// A helper has seen a patch that gives way to one of an overlapping site.
     @JCStressTest
     @Outcome(id = "contended, none", expect = ACCEPTABLE, desc = "Nobody has seen it.")
     @Outcome(id = "contended, finished", expect = ACCEPTABLE, desc = "Who has seen it sees its end too.")

@@ -20,7 +20,7 @@ import org.mdlagent.wordpatch.StartResult;
 import org.mdlagent.wordpatch.TrapMode;
 import org.mdlagent.wordpatch.WordPatch;
 
-/// A few instructions that nobody executes, their patcher, and a log of what it stores. All waits are over at once, so
+/// A few instructions that are never executed, their patcher, and a log of its stores. All waits end at once, so
 /// that finishers meet at every step.
 ///
 /// ```
@@ -44,7 +44,7 @@ final class PatchedCode implements CodeWriter, CoreSync {
 
     static final long NEIGHBOUR_THREE = 0x03B3;
 
-    /// More than there are states alive at any time: the product of the strides' size and count.
+    /// More than the maximum number of live states: the product of the strides' size and count.
     private static final int PLACES = 4096;
 
     private static final int PLACE_BYTES = 64;
@@ -88,9 +88,9 @@ final class PatchedCode implements CodeWriter, CoreSync {
         Memory.putLong(alias + BOUNDARY, SECOND_HALF);
     }
 
-    /// Another patcher, which knows nothing of what the first one does: for exhibits.
+    /// Another, unsynchronised patcher, for exhibits.
     WordPatch patcher(CodeWriter writer) {
-        // Nobody is redirected here, so no instruction need be copied.
+        // No thread is redirected, so no instruction needs a copy.
         return new WordPatch(API, writer, CODE, NO_COPIES, TRAPS, this, TrapMode.SPIN, INSTRUCTIONS);
     }
 
@@ -135,7 +135,7 @@ final class PatchedCode implements CodeWriter, CoreSync {
         }
     }
 
-    /// The stores so far, in their order.
+    /// The stores so far, in order.
     String steps() {
         StringBuilder names = new StringBuilder();
         long all = steps.get();

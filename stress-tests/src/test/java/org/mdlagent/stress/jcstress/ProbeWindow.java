@@ -11,8 +11,8 @@ import org.mdlagent.arch.layout.SiteDescriptor;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.shim.NativeApi;
 
-/// A probed function with one entry and one exit, both on, in a window that has lasted too long. The protocol is the
-/// shim's (`windows.c`): the agent calls its one half from Java, machine code the other.
+/// A probed function with one entry and one exit, both on, in an expired window. The protocol is the shim's
+/// (`windows.c`): Java calls the agent's half, machine code the other.
 final class ProbeWindow {
     private static final NativeApi API = PatchedCode.API;
     private static final MethodHandle EXPIRE_ENTRY = Linker.nativeLinker()
@@ -78,7 +78,7 @@ final class ProbeWindow {
         return (int) API.arm(INDICES + (long) index * Integer.BYTES, LONGEST, 1);
     }
 
-    /// The same by one who does not ask whether a thread is about to close the last window.
+    /// The same without checking for threads that are closing the last window.
     int armBlindly() {
         Memory.putLong(function + FunctionDescriptor.DEADLINE, Long.MAX_VALUE);
         state(FunctionDescriptor.STATE_SAMPLING);
@@ -87,7 +87,7 @@ final class ProbeWindow {
         return 2;
     }
 
-    /// A thread has come through the entry after the deadline.
+    /// A thread passes the entry after the deadline.
     void expire() {
         try {
             EXPIRE_ENTRY.invokeExact(ALL_SITES + (2 * index + 1) * SiteDescriptor.SIZE);

@@ -11,8 +11,8 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.LL_Result;
 
-/// A thread times more calls than its ring has room for, while the agent drains it. The results: how much was moved
-/// meanwhile, and what has become of all calls in the end.
+/// A thread times more calls than its ring can hold, while the agent drains it. Results: the number of records
+/// drained meanwhile, and the outcome of all calls.
 public class RingDrainAndWriter {
     private static final int CALLS = ThreadRing.RECORDS + 8;
 
@@ -45,7 +45,7 @@ public class RingDrainAndWriter {
         }
     }
 
-    /// Records are called complete before they are.
+    /// Broken: marks records complete too early.
     @JCStressTest
     @Outcome(id = "none, whole", expect = ACCEPTABLE, desc = "The drain came first.")
     @Outcome(id = "part, whole", expect = ACCEPTABLE, desc = "The drain came in between.")

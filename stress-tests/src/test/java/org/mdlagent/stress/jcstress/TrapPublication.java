@@ -9,8 +9,8 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.LL_Result;
 
-/// A row is made, for which the index grows, and published; then its trapping byte is stored. The results: where a
-/// thread goes on that may meet this byte, and one that meets another, whose row is an old one.
+/// A row is made, for which the index grows, and published; then its trapping byte is stored. Results: where a
+/// thread continues that may meet this byte, and where one continues that meets the byte of an old row.
 public class TrapPublication {
     @JCStressTest
     @Outcome(id = "not met, jump", expect = ACCEPTABLE, desc = "The thread came before the byte.")
@@ -37,7 +37,7 @@ public class TrapPublication {
         }
     }
 
-    /// The byte is stored before its row is published.
+    /// Broken: stores the byte before its row is published.
     @JCStressTest
     @Outcome(id = "not met, jump", expect = ACCEPTABLE, desc = "The thread came before the byte.")
     @Outcome(id = "jump, jump", expect = ACCEPTABLE, desc = "It met the byte, and was redirected.")

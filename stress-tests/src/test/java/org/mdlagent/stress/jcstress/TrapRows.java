@@ -9,8 +9,8 @@ import org.mdlagent.arch.layout.TrapIndexDescriptor;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.shim.SmallSession;
 
-/// A trap table of its own, whose index is full: the next row makes it grow. Besides, what a thread does that may meet
-/// a trapping byte at one address: the shim's handler (`trap.c`), in Java.
+/// A separate trap table with a full index, so that the next row makes it grow; and the shim's handler (`trap.c`)
+/// in Java, for a thread that may meet a trapping byte.
 final class TrapRows {
     static final long JUMP = new Redirect.Jump(0x7000_0000_1234L).action();
     static final long CALL = new Redirect.Call(0x7000_0000_5678L, 5).action();
@@ -65,12 +65,12 @@ final class TrapRows {
         return Memory.getIntAcquire(trappingByte);
     }
 
-    /// Where a thread goes on that has met a trapping byte in front of the first row's instruction.
+    /// Where a thread continues after a trapping byte before the first row's instruction.
     String meet() {
         return goOn(FIRST_ADDRESS);
     }
 
-    /// Where a thread goes on that has met one in front of the new row's.
+    /// Where a thread continues after one before the new row's.
     String meetNew() {
         return goOn(NEW_ADDRESS);
     }

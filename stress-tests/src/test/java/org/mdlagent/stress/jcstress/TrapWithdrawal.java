@@ -9,8 +9,8 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.IL_Result;
 
-/// A trapping byte goes and its row is withdrawn; then the same address is trapped again, with another action. The
-/// results: which of the two bytes a thread met, 0 for none, and where it went on.
+/// A trapping byte is removed and its row withdrawn; then the same address traps again with another action.
+/// Results: which byte a thread met, 0 for none, and where it continued.
 @JCStressTest
 @Outcome(id = "0, not met", expect = ACCEPTABLE, desc = "The thread came between the two.")
 @Outcome(id = "1, jump", expect = ACCEPTABLE, desc = "It was redirected as the first patch said.")

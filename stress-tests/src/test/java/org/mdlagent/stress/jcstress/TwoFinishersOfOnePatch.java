@@ -11,7 +11,7 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.ZZL_Result;
 
-/// A patch that its starter left is finished by two others: each store is made once, the tail before the front.
+/// Two threads finish a patch that its starter has left: each store must be made once, the tail before the front.
 public class TwoFinishersOfOnePatch {
     @JCStressTest
     @Outcome(id = "true, true, trap tail2 front2", expect = ACCEPTABLE, desc = "Both see it finished.")
@@ -40,7 +40,7 @@ public class TwoFinishersOfOnePatch {
         }
     }
 
-    /// Finishers that look at the state and take the step behind it, but do not take hold of the patch.
+    /// Broken: finishers read the state and do the next step without claiming the patch.
     @JCStressTest
     @Outcome(id = "true, true, trap tail2 front2", expect = ACCEPTABLE, desc = "Both see it finished.")
     @Outcome(expect = FORBIDDEN, desc = "A store is lost, repeated or out of order.")

@@ -15,7 +15,7 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.LLL_Result;
 
-/// Two patchers start on one site: exactly one takes it, and its stores alone are made.
+/// Two patchers start on one site: exactly one must win, and only its stores are made.
 public class TwoPatchersOfOneSite {
     @JCStressTest
     @Outcome(id = "pending, contended, trap tail2 front2", expect = ACCEPTABLE, desc = "The first takes the site.")
@@ -48,7 +48,7 @@ public class TwoPatchersOfOneSite {
         }
     }
 
-    /// One of them patches many sites at once, and lets nobody else finish.
+    /// One of them patches many sites at once, without helpers.
     @JCStressTest
     @Outcome(id = "patched, contended, trap tail2 front2", expect = ACCEPTABLE, desc = "The batch takes the site.")
     @Outcome(id = "contended, pending, trap tail3 front3", expect = ACCEPTABLE, desc = "The second takes it.")
@@ -82,7 +82,7 @@ public class TwoPatchersOfOneSite {
         }
     }
 
-    /// Each patcher has a [WordPatch] of its own, and so nothing that both could take.
+    /// Broken: each patcher has its own [WordPatch], so they do not exclude each other.
     @JCStressTest
     @Outcome(id = "pending, contended, trap tail2 front2", expect = ACCEPTABLE, desc = "The first takes the site.")
     @Outcome(id = "contended, pending, trap tail3 front3", expect = ACCEPTABLE, desc = "The second takes it.")

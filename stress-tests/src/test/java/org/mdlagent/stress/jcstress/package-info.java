@@ -1,5 +1,5 @@
-/// JCStress: the state machines and queues that Java threads share with each other and with application threads, one
-/// idea per file, each kind with a broken exhibit that proves that its harness can fail.
+/// JCStress tests of state machines and queues shared by Java and application threads: one idea per file, each
+/// kind with a broken exhibit that proves that its harness can fail.
 @NullMarked
 package org.mdlagent.stress.jcstress;
 

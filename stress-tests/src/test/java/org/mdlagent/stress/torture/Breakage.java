@@ -5,7 +5,7 @@ import org.mdlagent.arch.shim.CodeWriter;
 import org.mdlagent.callpatch.SiteSwitch;
 import org.mdlagent.wordpatch.TrapMode;
 
-/// What stands between a protocol and what it acts by: nothing, or what makes of it a broken twin.
+/// Interposes on a protocol's operations: does nothing, or turns it into a broken twin.
 interface Breakage {
     Breakage NONE = new Breakage() {};
 
@@ -34,14 +34,14 @@ interface Breakage {
         };
     }
 
-    /// Of jumps at entries that no compiler has prepared.
+    /// The displacement of jumps at entries without compiler support.
     ///
-    /// @param kind what the cell's kind has
+    /// @param kind displacement of the cell's kind
     default int displacement(int kind) {
         return kind;
     }
 
-    /// Where gates stand, against the end of a line.
+    /// Offset of gates from the end of a line.
     default int gateOffset() {
         return 0;
     }

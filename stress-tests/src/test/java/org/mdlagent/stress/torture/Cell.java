@@ -2,18 +2,18 @@ package org.mdlagent.stress.torture;
 
 import java.util.Locale;
 
-/// One combination of what the torture varies. Its sites stand at every offset against the line.
+/// One combination of the torture's parameters. Its sites are at every offset in a line.
 ///
-/// @param kind         what is patched
+/// @param kind         the patched instruction
 /// @param unit         the atomic unit whose rules apply
-/// @param sync         how patchers know that cores fetch what was stored
-/// @param mode         how they patch
+/// @param sync         how patchers wait until cores fetch their stores
+/// @param mode         the protocol and manner of patching
 /// @param executors    native threads, or children, that run the sites
 /// @param pinned       whether each of these has a core
 /// @param patchers     that contend for the same sites
-/// @param interference what else happens
+/// @param interference additional disturbance
 /// @param copies       sites at each offset
-/// @param everyOffset  else one offset for each way to split the word, so that few sites are toggled often
+/// @param everyOffset  whether to use every offset; else one offset per split, so that few sites toggle often
 record Cell(
         Kind kind,
         int unit,
@@ -31,7 +31,7 @@ record Cell(
         TOGGLE,
         /// callpatch, all sites by one call.
         TOGGLE_ALL,
-        /// callpatch, call to call: sites stay on, and their stubs are led elsewhere.
+        /// callpatch, call to call: sites stay on, and their stubs are retargeted.
         RETARGET,
         /// wordpatch, one site at a time.
         PATCH,
@@ -54,11 +54,11 @@ record Cell(
         NONE,
         /// One patcher is stopped for 100 ms between two steps, another pair each time.
         STOPPED,
-        /// Executors block all signals that they may block.
+        /// Executors block all signals that they can.
         BLOCKED,
         /// Executors are interrupted 10,000 times a second; the handler executes sites too.
         SIGNALS,
-        /// Of the executors the last is a child, forked while sites are being patched.
+        /// The last executor is a child, forked during patching.
         FORK
     }
 
@@ -74,7 +74,7 @@ record Cell(
                 "p" + patchers + (copies > 1 ? "/many" : "") + (everyOffset ? "" : "/split"));
     }
 
-    /// What totals are summed by.
+    /// Key of totals.
     String protocol() {
         return (mode.isWordPatch() ? "wordpatch " + label(sync) : "callpatch") + " unit " + unit;
     }

@@ -5,7 +5,8 @@ import java.nio.file.Path;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/// A process that runs cells, one after the other, and says so line by line. What is being run when it dies, killed it.
+/// A process that runs cells in sequence and reports each by a line. The cell that is running when it dies has
+/// killed it.
 final class CellProcess {
     static final String BEGIN = "BEGIN ";
     static final String END = "END ";
@@ -24,11 +25,11 @@ final class CellProcess {
             System.out.println(
                     END + run(laboratory, cells.get(name), name, nanos, toggles).line());
         }
-        // Executors that do not end, or patchers, would keep the process.
+        // Executors or patchers that do not end would keep the process alive.
         Runtime.getRuntime().halt(0);
     }
 
-    /// What the test itself does wrong is no crash: those are the patched code's.
+    /// A bug of the test is not a crash; crashes are the patched code's.
     private static CellResult run(Laboratory laboratory, @Nullable Cell cell, String name, long nanos, long toggles) {
         try {
             return name.equals(Throughput.NAME)

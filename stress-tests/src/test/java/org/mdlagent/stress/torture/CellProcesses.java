@@ -10,12 +10,12 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
-/// Runs cells in processes of their own, some in each, and learns from the death of one which cell has killed it.
+/// Runs cells in separate processes, several in each, and finds the cell that has killed a process.
 final class CellProcesses {
-    /// What a cell may take beyond its time before its process is taken for stuck.
+    /// Time beyond a cell's own after which its process is considered stuck.
     private static final long PATIENCE_SECONDS = 60;
 
-    /// How the line of a JVM's last words begins that names the signal.
+    /// Prefix of the line with the signal in a JVM's crash message.
     private static final String CRASH = "#  ";
 
     private static final int SIGTRAP = 5;
@@ -39,7 +39,7 @@ final class CellProcesses {
         return results;
     }
 
-    /// Results up to the end of the list, or up to the cell in which the process died.
+    /// Results up to the end of the list, or to the cell in which the process died.
     private List<CellResult> runProcess(List<String> names, long nanos, long toggles, Consumer<String> begun) {
         List<CellResult> results = new ArrayList<>();
         try {
@@ -83,7 +83,7 @@ final class CellProcesses {
                 "--enable-native-access=ALL-UNNAMED",
                 "-Xmx512m",
                 "-XX:+UseSerialGC",
-                // A crash is a result here: no files.
+                // A crash is a result here: write no files.
                 "-XX:+ErrorFileToStdout",
                 "-XX:ErrorLogTimeout=3",
                 "-XX:-CreateCoredumpOnCrash",
@@ -107,7 +107,7 @@ final class CellProcesses {
         return result;
     }
 
-    /// As shells do it, a process that a signal ends has a status above 128.
+    /// As in shells, a signal's exit status is above 128.
     private static String signal(int status) {
         return status == 128 + SIGTRAP ? "SIGTRAP" : "status " + status;
     }
@@ -118,7 +118,7 @@ final class CellProcesses {
         return result;
     }
 
-    /// Kills a process that says nothing for too long.
+    /// Kills a process that is silent for too long.
     private static final class Watchdog {
         private final Process process;
         private final long patience;

@@ -5,7 +5,7 @@ import java.util.TreeMap;
 import java.util.function.ObjLongConsumer;
 import java.util.stream.Collectors;
 
-/// What has been seen of a cell, or of a twin. One line of text between processes: names and values separated by tabs.
+/// The result of a cell or twin. Sent between processes as a line of names and values separated by tabs.
 final class CellResult {
     private final String name;
     private final Map<String, Long> numbers = new TreeMap<>();
@@ -39,7 +39,7 @@ final class CellResult {
         return name;
     }
 
-    /// The first thing that went wrong; "" when nothing did.
+    /// The first failure, or "".
     String detail() {
         return detail;
     }
@@ -78,7 +78,7 @@ final class CellResult {
         return splits;
     }
 
-    /// Failures of any sort but those that have a number of their own.
+    /// Failures without their own counter.
     void fail(String what) {
         add("failed", 1);
         tell(what);
@@ -88,7 +88,7 @@ final class CellResult {
         return !isBroken() && get("failed") == 0;
     }
 
-    /// Whether an executor has executed something wrong, or was held.
+    /// Whether an executor executed a wrong instruction or was stalled.
     boolean isBroken() {
         return get("wrong") > 0 || get("stalled") > 0;
     }

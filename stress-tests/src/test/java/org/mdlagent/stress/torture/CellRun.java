@@ -26,18 +26,18 @@ import org.mdlagent.stress.torture.Cell.Sync;
 import org.mdlagent.wordpatch.PatchSite;
 import org.mdlagent.wordpatch.WordPatch;
 
-/// Runs one cell in this process: sites, executors, patchers, and what they have seen.
+/// Runs one cell in this process: sites, executors, patchers, and their results.
 final class CellRun {
     /// The paper's order of magnitude, far above any latency seen on the machines that this runs on.
     static final long TMAX_TICKS = 10_000;
 
-    /// Of a stack trace, in a result's one line.
+    /// Frames of a stack trace in a result's line.
     private static final int FRAMES = 6;
 
-    /// No patch that has any waits has fewer.
+    /// Minimum waits of a patch that waits at all.
     private static final int FIRST_STEPS = 6;
 
-    /// Of a cell's instructions: a few for each site.
+    /// Trap rows of a cell's instructions: a few for each site.
     private static final int COPIES_BYTES_MAX = 32 * 1024;
 
     private static final long LATE_NANOS_MAX = 10_000_000_000L;
@@ -83,7 +83,7 @@ final class CellRun {
     CellResult run(long nanos, long toggles, boolean untilWrong) throws IOException {
         long trapsBefore = laboratory.trapHits();
         long start = System.nanoTime();
-        // Most of the time remains for running without stops; cells of one short run each begin at another step.
+        // Most of the time runs without stops; in a short run each cell begins at another step.
         stops.limit(Math.max(2, nanos / (2 * Stops.STOP_NANOS)));
         stops.stopBefore(Math.floorMod(result.name().hashCode(), FIRST_STEPS));
         boolean fork = cell.interference() == Interference.FORK;
@@ -95,8 +95,8 @@ final class CellRun {
         }
         long deadline = start + nanos;
         if (fork) {
-            // The child has the mappings that are there now, and none that the arena makes later: a thread that is
-            // redirected to a copy in one of those dies. So all copies of the cell must find room in the present ones.
+            // The child has only the present mappings: a thread redirected to a copy in a later mapping would die.
+            // So all copies of the cell must fit in the present ones.
             long room = laboratory.arena().allocate(laboratory.targets().original(), COPIES_BYTES_MAX);
             laboratory.arena().free(room);
             LockSupport.parkNanos(nanos / 4);
@@ -114,7 +114,7 @@ final class CellRun {
         return result;
     }
 
-    /// On a busy machine the time may be over before anything has happened.
+    /// On a busy machine the time may end before anything has happened.
     private boolean isEnough(long deadline, long toggles) {
         if (toggles > 0) {
             return fewestToggles() >= toggles && hasBegun();
@@ -123,7 +123,7 @@ final class CellRun {
         return late >= 0 && (late > LATE_NANOS_MAX || fewestToggles() > 0 && sitesSeenInBothVersions() > 0);
     }
 
-    /// Whether all that the cell is about has happened at least once.
+    /// Whether everything that the cell tests has happened at least once.
     private boolean hasBegun() {
         return executors.stream().allMatch(executor -> executor.executions() > 0)
                 && sitesSeenInBothVersions() > 0
@@ -190,7 +190,7 @@ final class CellRun {
         }
     }
 
-    /// All words, or one of each site where there are as many patchers as words of a site.
+    /// All words, or one of each site if there are as many patchers as words of a site.
     private List<WordPatcher.Word> wordsOf(int patcher) {
         int perSite = words.size() / sites.count();
         if (cell.patchers() < perSite) {
@@ -298,7 +298,7 @@ final class CellRun {
         return bySplit;
     }
 
-    /// Of the splits. Of two words that overlap, a lone patcher of all at once patches the first only.
+    /// Toggles by split. Of two overlapping words, a single patcher of all at once patches only the first.
     private long fewestToggles() {
         return togglesBySplit().values().stream()
                 .mapToLong(Long::longValue)
@@ -378,7 +378,7 @@ final class CellRun {
         }
     }
 
-    /// Sites that executors have seen in the two versions that their patchers alternate between.
+    /// Sites that executors have seen in both versions.
     private long sitesSeenInBothVersions() {
         int other = cell.mode() == Cell.Mode.RETARGET ? 3 : 0;
         long seen = 0;

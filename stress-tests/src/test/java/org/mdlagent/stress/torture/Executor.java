@@ -10,7 +10,7 @@ import java.lang.invoke.MethodHandle;
 import java.nio.file.Path;
 import org.mdlagent.arch.shim.Memory;
 
-/// A native thread, or a forked child, that executes sites until it is told to stop (`native-shim/test/torture.c`).
+/// A native thread, or a forked child, that executes sites until it is stopped (`native-shim/test/torture.c`).
 final class Executor {
     private static final FunctionDescriptor SHAPE = FunctionDescriptor.of(ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG);
     private static final long START_NANOS_MAX = 300_000_000_000L;
@@ -43,7 +43,7 @@ final class Executor {
             }
         }
 
-        // Not critical calls: they take their time, and the collector must not wait for them.
+        // Not critical calls: they are slow, and must not block the collector.
         private static MethodHandle handle(SymbolLookup symbols, String name) {
             MemorySegment function = symbols.findOrThrow(name);
             return Linker.nativeLinker().downcallHandle(function, SHAPE);
@@ -57,7 +57,7 @@ final class Executor {
         blocked = (Memory.getInt(address + ExecutorDescriptor.FLAGS) & ExecutorDescriptor.FLAG_BLOCKED) != 0;
     }
 
-    /// Returns when it executes.
+    /// Waits until it executes.
     ///
     /// @throws IllegalStateException when it is not what was asked for: the test's own precondition
     static Executor start(Library library, long address) {
@@ -81,8 +81,9 @@ final class Executor {
         return executor;
     }
 
-    /// Whoever asked for all signals has all that can be had: all but SIGKILL and SIGSTOP, SIGTRAP and SIGILL
-    /// which the shim keeps, and the two that libc keeps for itself; by the raw system call also those.
+    /// Checks that an executor that blocks all signals has blocked all that are possible: all but SIGKILL and
+    /// SIGSTOP, SIGTRAP and SIGILL, which the shim keeps unblocked, and the two that libc reserves; by the raw
+    /// system call also those.
     private void checkMask() {
         long may = 1L << 8 | 1L << 18 | 1L << 3 | 1L << 4 | 1L << 31 | 1L << 32;
         long mask = Memory.getLong(address + ExecutorDescriptor.MASK);
@@ -110,7 +111,7 @@ final class Executor {
         return Memory.getLongAcquire(address + ExecutorDescriptor.EXECUTIONS);
     }
 
-    /// Executions that met another version than the one before at the same site.
+    /// Executions that saw another version than the previous one at the same site.
     long changes() {
         return Memory.getLong(address + ExecutorDescriptor.CHANGES);
     }
@@ -143,7 +144,7 @@ final class Executor {
         return Memory.getLong(address + ExecutorDescriptor.SIGNALS);
     }
 
-    /// How often `site` has returned the value at `place` of those that it may return.
+    /// How often `site` has returned the value at `place` of its possible values.
     long tally(int site, int place) {
         long tallies = Memory.getLong(address + ExecutorDescriptor.TALLIES);
         long tally = tallies + site * ExecutorDescriptor.TALLY_SIZE;

@@ -5,8 +5,8 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.site.SiteInstruction;
 
-/// What stands at a site. Words are chosen so that a mixture of the old and the new one returns a third value, or does
-/// not decode.
+/// Instructions at a site. Words are chosen so that a mixture of old and new returns a third value or does not
+/// decode.
 enum Kind {
     EXCHANGE_1("90", "91", 0, 1),
     MOVE_2("b111", "b522", 0x11, 0x2200),
@@ -45,7 +45,7 @@ enum Kind {
     /// Two instructions of one word: a thread between them meets either version of the second.
     PAIR_7("b111" + "ba11111111", "b122" + "ba22222222", Kind.mixed(0x11, 0x22, 0x11111111, 0x22222222)),
     PAIR_8("66b91111" + "66ba1111", "66b92222" + "66ba2222", Kind.mixed(0x1111, 0x2222, 0x1111, 0x2222)),
-    /// Two sites that touch, each with a patcher of its own where there are several.
+    /// Two adjacent sites, each with its own patcher if there are several.
     NEIGHBOURS {
         @Override
         Subject subject(long address, Targets targets) {
@@ -99,7 +99,7 @@ enum Kind {
             return Subject.ofHook(Subject.transfer("ff25", address, targets.slot()));
         }
     },
-    // Entries of functions that no compiler has prepared. The name says where instructions begin behind the first.
+    // Entries of functions without compiler support. The name gives the offsets of instructions after the first.
     PUN_2_4(0x2214, "b111" + "b522" + "83c103", 2, 4),
     PUN_2(0x13, "b111" + "83c903", 2),
     PUN_1_4(0x12, "51" + "83c110" + "83c102" + "58", 1, 4), // push %rcx first, pop %rax behind
@@ -109,11 +109,11 @@ enum Kind {
     PUN_1_2(9, "51" + "50" + "83c109" + "5858", 1, 2),
     PUN_1_2_4(0x34, "51" + "50" + "b133" + "83c101" + "5858", 1, 2, 4),
     PUN_1_2_3_4(0x0B, "51" + "50" + "51" + "50" + "83c10b" + "58585858", 1, 2, 3, 4),
-    // By what is no instruction: SIGILL, at the byte.
+    // By an invalid instruction: SIGILL, at the byte.
     PUN_4_UP(0x60CCCCCC, 5, "f30f1efa" + "83c105", 4),
     PUN_2_4_UP(0x61CCCCCC, 0x2214, "b111" + "b522" + "83c103", 2, 4),
     PUN_1_2_3_4_UP(0x60616061, 0x0B, "51" + "50" + "51" + "50" + "83c10b" + "58585858", 1, 2, 3, 4),
-    // An atomic unit ends within the jump: it takes their place by a mapping, and a gate is switched.
+    // An atomic unit ends within the jump: it is made by a mapping, and a gate is switched.
     PUN_2_4_CUT(0x2214, "b111" + "b522" + "83c103", 2, 4),
     PUN_1_CUT(0x1111, "51" + "81c111110000" + "58", 1),
     PUN_1_2_3_4_UP_CUT(0x60616061, 0x0B, "51" + "50" + "51" + "50" + "83c10b" + "58585858", 1, 2, 3, 4),
@@ -142,7 +142,7 @@ enum Kind {
     /// Of the jump.
     private final int displacement;
 
-    /// Instructions that threads come to without the ones before.
+    /// Instructions that threads reach without the previous ones.
     private final int[] heads;
 
     Kind(String first, String second, long... values) {
@@ -188,22 +188,22 @@ enum Kind {
         return Subject.ofWord(Subject.bytes(first), Subject.bytes(second), values);
     }
 
-    /// How callpatch sees it; null for what only wordpatch changes.
+    /// Its form for callpatch; null if only wordpatch changes it.
     SiteInstruction.@Nullable Form form() {
         return form;
     }
 
-    /// Whether it is the entry of a function that no compiler has prepared.
+    /// Whether it is the entry of a function without compiler support.
     boolean isPun() {
         return form == SiteInstruction.Form.INSTRUCTIONS;
     }
 
-    /// Of the jump at an entry that no compiler has prepared: what traps.
+    /// Displacement of the jump at an entry without compiler support: its trapping bytes.
     int displacement() {
         return displacement;
     }
 
-    /// Whether no one store puts its jump there.
+    /// Whether no single store can make its jump.
     boolean isCut() {
         return switch (this) {
             case PUN_2_4_CUT, PUN_1_CUT, PUN_1_2_3_4_UP_CUT -> true;
@@ -219,7 +219,7 @@ enum Kind {
         return name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
 
-    /// What two instructions return together that set rcx and rdx.
+    /// Combined result of two instructions that set rcx and rdx.
     private static long[] mixed(long rcx1, long rcx2, long rdx1, long rdx2) {
         return new long[] {rcx1 | rdx1 << 32, rcx2 | rdx2 << 32, rcx1 | rdx2 << 32, rcx2 | rdx1 << 32};
     }

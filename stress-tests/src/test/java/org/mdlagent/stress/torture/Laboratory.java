@@ -12,7 +12,7 @@ import org.mdlagent.arch.layout.TrapIndexDescriptor;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.shim.NativeApi;
 
-/// What the cells of one process share: the shim's mechanisms, and the session's one trap table.
+/// Shared by the cells of a process: the shim's mechanisms, and the session's trap table.
 record Laboratory(
         NativeApi api,
         CodeMemory code,
@@ -58,7 +58,7 @@ record Laboratory(
         return address;
     }
 
-    /// How often threads have met any trapping byte.
+    /// How often threads have trapped at any byte.
     long trapHits() {
         long index = Memory.getLongAcquire(api.session() + HeaderDescriptor.TRAPS);
         if (index == 0) {

@@ -14,9 +14,8 @@ import org.mdlagent.stress.torture.Cell.Interference;
 import org.mdlagent.stress.torture.Cell.Mode;
 import org.mdlagent.stress.torture.Cell.Sync;
 
-/// All cells: for each protocol so many that every pair of values of any two dimensions occurs together in one of
-/// them, and a few that toggle as fast as can be, for large numbers. The offset is no dimension of it, because every
-/// cell has sites at all offsets.
+/// All cells: for each protocol a pairwise covering set of the dimensions' values, and a few cells that toggle as
+/// fast as possible, for large numbers. The offset is no dimension, because every cell has sites at all offsets.
 final class Matrix {
     private static final long SEED = 20160613;
     private static final int CANDIDATES = 60;
@@ -47,7 +46,7 @@ final class Matrix {
             cells.add(fast(Kind.CALL_CALL, unit, Sync.TMAX, Mode.PATCH_ALL, Interference.BLOCKED));
             cells.add(fast(Kind.CALL_NOP, unit, Sync.MEMBARRIER, Mode.PATCH_ALL, Interference.NONE));
         }
-        // Many sites that are installed one after the other, while they are executed.
+        // Many sites that are installed one by one while they are executed.
         cells.add(new Cell(Kind.HOOK_CALL, 8, Sync.MEMBARRIER, Mode.TOGGLE, 1, true, 1, Interference.NONE, MANY, true));
         Map<String, Cell> byName = new LinkedHashMap<>();
         cells.forEach(cell -> byName.put(cell.name(), cell));
@@ -93,8 +92,7 @@ final class Matrix {
         return cell.interference() != Interference.FORK || cell.sync() == Sync.TMAX;
     }
 
-    /// Rows that hold every possible pair of values of two dimensions, greedily: each row is the best of some that are
-    /// drawn around a pair that is still missing.
+    /// A greedy pairwise covering: each row is the best of several random rows around a missing pair.
     private static List<Object[]> covering(List<List<?>> dimensions, Predicate<Object[]> isPossible) {
         SplittableRandom random = new SplittableRandom(SEED);
         Set<Pair> missing = new HashSet<>();
@@ -130,7 +128,7 @@ final class Matrix {
                     bestGain = gain;
                 }
             }
-            if (best != null) { // else the pair itself is impossible
+            if (best != null) { // otherwise the pair is impossible
                 rows.add(best);
                 missing.removeAll(pairs(best));
             }

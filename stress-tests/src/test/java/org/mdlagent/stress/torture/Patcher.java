@@ -6,7 +6,7 @@ import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicLongArray;
 import org.mdlagent.arch.shim.Memory;
 
-/// Changes a cell's sites, round after round, in a thread of its own.
+/// Patches a cell's sites in rounds, on its own thread.
 abstract class Patcher {
     private final String[] splits;
     private final int[] splitOf;
@@ -32,7 +32,7 @@ abstract class Patcher {
     /// Changes some sites, for milliseconds at most if it is not stopped.
     abstract void round();
 
-    /// Returns when nothing is outstanding.
+    /// Waits until nothing is outstanding.
     void finish() {}
 
     /// Executors follow.
@@ -58,7 +58,7 @@ abstract class Patcher {
         return contended;
     }
 
-    /// Why a patch was rejected, "" when none was.
+    /// Why a patch was rejected, or "".
     final String rejection() {
         return rejected;
     }

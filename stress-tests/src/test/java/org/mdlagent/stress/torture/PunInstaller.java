@@ -16,8 +16,8 @@ import org.mdlagent.arch.site.EntryPuns;
 import org.mdlagent.arch.site.SiteInstruction;
 import org.mdlagent.fastinst.install.DisplacedEntries;
 
-/// Prepares entries of functions that no compiler has prepared: a copy of their first instructions, as the agent makes
-/// it, and what a jump leads to that takes their place.
+/// Prepares entries of functions without compiler support: a copy of their first instructions, as the agent makes
+/// it, and the target of the jump that replaces them.
 final class PunInstaller {
     static final int JUMP = 5;
 
@@ -25,7 +25,7 @@ final class PunInstaller {
     private static final int PLACES = 64;
     private static final long PLACE_DISTANCE = 16 << 20;
 
-    /// A displacement that traps wherever a thread stands.
+    /// A displacement that traps at every byte.
     static final int TRAPS = 0xCCCCCCCC;
 
     /// add $1,%edx; jmp
@@ -37,7 +37,7 @@ final class PunInstaller {
     private final InstructionSet instructions;
     private static final int LINE = 64;
 
-    /// From a gate's line on: the displacements differ in the lower two bytes.
+    /// Distance from a gate's line: the displacements differ in the lower two bytes.
     private static final int STUB_AT = 0x140;
 
     private static final int COPY_AT = 0x290;
@@ -56,14 +56,14 @@ final class PunInstaller {
         displaced = new DisplacedEntries(laboratory.api(), instructions, laboratory.code(), laboratory::traps);
     }
 
-    /// Memory for sites, with memory where their jumps lead.
+    /// Memory for sites, with memory at the targets of their jumps.
     static long place(Laboratory laboratory, int displacement, long bytes) throws IOException {
         long near = laboratory
                 .code()
                 .allocateNear(
                         laboratory.targets().original(), laboratory.targets().other(), PAGE);
         for (int i = 0; i < PLACES; i++) {
-            // Sites of the next cell touch these: a page between keeps their stubs apart.
+            // Sites of the next cell are adjacent: a page in between separates their stubs.
             long start = near - (bytes + 2 * PAGE & -PAGE) - i * PLACE_DISTANCE;
             long first = start + JUMP + displacement;
             if (laboratory.code().allocateAt(first, first + bytes)
@@ -90,7 +90,8 @@ final class PunInstaller {
         return stubs;
     }
 
-    /// Puts jumps that no one store makes into a copy of the text, which takes its place while it is executed.
+    /// Puts jumps that no single store can make into a copy of the text, which replaces the text while it is
+    /// executed.
     private void show(List<PatchPlan> plans) {
         List<PatchPlan> unmade = plans.stream().filter(plan -> !plan.isMade()).toList();
         if (unmade.isEmpty()) {
@@ -138,7 +139,7 @@ final class PunInstaller {
         return PatchPlan.asItIs(at, plan.length(), JUMP, on, plan.off());
     }
 
-    /// What a jump that is there for good leads to: a hop, a gate, and the copy or a stub that goes on there.
+    /// The target of a permanent jump: a hop, a gate, and the copy or a stub that continues there.
     private PatchPlan throughGate(EntryPun pun, long hop, int size) throws IOException {
         long at = pun.site().address();
         long line = laboratory.arena().allocate(at, 2 * LINE + COPY_AT + size) + LINE & -LINE;
@@ -149,7 +150,7 @@ final class PunInstaller {
         Targets.write(laboratory.code(), stub, Subject.relative(STUB, Math.toIntExact(copy - (stub + STUB_BYTES))));
         Targets.write(laboratory.code(), gate, instructions.sites().hop(gate, copy));
         Targets.write(laboratory.code(), hop, instructions.sites().hop(hop, gate));
-        // The gate of a broken variant is one that the agent would not plan, and so are its jumps.
+        // The agent would not plan the gate and jumps of a broken variant.
         PatchPlan plan = instructions.puns().plan(pun, at + JUMP + TRAPS, gate & -Long.BYTES, stub, copy);
         int onto = Math.toIntExact(stub - (gate + JUMP));
         int off = Math.toIntExact(copy - (gate + JUMP));

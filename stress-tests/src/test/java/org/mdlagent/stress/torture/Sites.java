@@ -6,11 +6,11 @@ import java.util.List;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.site.SiteInstruction;
 
-/// The functions that a cell's executors call, each with the instructions to patch at another offset against the line.
+/// The functions that a cell's executors call, each with the patched instructions at another offset in a line.
 final class Sites {
     private static final int LINE = 64;
 
-    /// Two lines and what stands before and behind the instructions: no two functions share a line.
+    /// Two lines plus the code around the instructions: no two functions share a line.
     private static final int SLOT = 4 * LINE;
 
     private final Laboratory laboratory;
@@ -63,7 +63,7 @@ final class Sites {
         List<Integer> offsets = new ArrayList<>();
         int length = cell.kind().subject(0, new Targets(0, 0, 0, 0)).body().length;
         for (int copy = 0; copy < cell.copies(); copy++) {
-            // Without all offsets: every way to split over a line, and one that does not.
+            // Without all offsets: every split over a line, and one without a split.
             int first = cell.everyOffset() ? 0 : LINE - length;
             for (int offset = first; offset < LINE; offset++) {
                 boolean cut = offset % cell.unit() + PunInstaller.JUMP > cell.unit();
@@ -75,7 +75,7 @@ final class Sites {
         return offsets;
     }
 
-    /// @param head of the instruction that executors come to, where they do not come to the first
+    /// @param head of the instruction that executors reach, if not the first
     private Site write(Cell cell, long address, int head) {
         Subject subject = cell.kind().subject(address, laboratory.targets());
         SiteInstruction.Form form = cell.kind().form();
@@ -89,7 +89,7 @@ final class Sites {
         return new Site(address, function, subject, split(address, changed, cell.unit()));
     }
 
-    /// How bytes lie over the boundary of an atomic unit: "3|2", or "0|5" when they do not.
+    /// The split of bytes over the boundary of an atomic unit: "3|2", or "0|5" without a split.
     static String split(long address, int length, int unit) {
         int front = unit - (int) (address & unit - 1);
         return front < length ? front + "|" + (length - front) : "0|" + length;
@@ -103,7 +103,7 @@ final class Sites {
         return sites.size();
     }
 
-    /// Address of an executor's record that runs these sites.
+    /// Address of the record of an executor that runs these sites.
     ///
     /// @param focus address of the index of the site that a patcher is at
     long executor(long focus, int core, int flags) {

@@ -10,15 +10,15 @@ import org.mdlagent.arch.cpu.CoreSync;
 import org.mdlagent.arch.shim.CodeWriter;
 import org.mdlagent.arch.shim.StoreList;
 
-/// Stands between a protocol and what it acts by, and stops one patcher for 100 ms between two of its steps, each
-/// time at another one.
+/// Interposes on a protocol's operations, and stops one patcher for 100 ms between two steps, each time at another
+/// step.
 final class Stops {
     static final long STOP_NANOS = 100_000_000;
 
-    /// Stops after which about all of a patch has been covered, however many steps it has.
+    /// Stops after which nearly all steps of a patch have been covered.
     private static final int STOPS_PER_PATCH = 12;
 
-    /// Patches that had too few steps to be stopped, after which it is the first step's turn again.
+    /// Number of patches too short to be stopped after which it starts over at the first step.
     private static final int MISSED_MAX = 200;
 
     private final CodeWriter writer;
@@ -43,12 +43,12 @@ final class Stops {
         this.executions = executions;
     }
 
-    /// The calling thread is the one to stop, from its next patch on.
+    /// Selects the calling thread for stops, from its next patch on.
     void stopThisThread() {
         victim = Thread.currentThread();
     }
 
-    /// Stops no more when it has done so `max` times.
+    /// Ends after `max` stops.
     void limit(long max) {
         stopsMax = max;
     }
@@ -109,7 +109,7 @@ final class Stops {
                 writer.replace(alias, mask, value);
             }
 
-            /// At once, as when nobody stands between, but for who is to be stopped.
+            /// Immediately, as without interposition, except for the selected thread.
             @Override
             public void replaceAll(StoreList stores) {
                 if (Thread.currentThread() == victim) {
@@ -143,7 +143,7 @@ final class Stops {
         };
     }
 
-    /// What the last patch of the thread did, in order.
+    /// The steps of the thread's last patch, in order.
     List<String> steps() {
         return List.copyOf(steps);
     }
@@ -152,7 +152,7 @@ final class Stops {
         return stops;
     }
 
-    /// At how many different steps.
+    /// Number of different steps stopped at.
     int differentSteps() {
         return stoppedBefore.cardinality();
     }

@@ -5,7 +5,7 @@ import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
 
-/// The instructions at a site, as they stand there first, within a function that returns what they have done.
+/// The initial instructions at a site, within a function that returns their effect.
 ///
 /// @param body    the instructions
 /// @param values  what executing them may return; the first for the first version, the second for the other
@@ -36,7 +36,7 @@ record Subject(byte[] body, long[] values, List<Change> changes) {
         return new Subject(body, new long[] {0, Targets.STUB, Targets.ORIGINAL, Targets.OTHER}, List.of());
     }
 
-    /// What a jump to a stub takes the place of that adds 1 to edx.
+    /// Instructions replaced by a jump to a stub that adds 1 to edx.
     static Subject ofEntry(byte[] body, long value) {
         return new Subject(body, new long[] {value, value | 1L << Integer.SIZE}, List.of());
     }
@@ -66,8 +66,7 @@ record Subject(byte[] body, long[] values, List<Change> changes) {
         return relative(opcode, Math.toIntExact(target - (address + opcode.length() / 2 + Integer.BYTES)));
     }
 
-    /// What a function consists of in front of the instructions that comes to the one at `head`: it has executed those
-    /// before.
+    /// The prologue of a function that enters at `head`: it has executed the earlier instructions.
     byte[] toHead(int head) {
         if (head == 0) {
             return BEFORE;

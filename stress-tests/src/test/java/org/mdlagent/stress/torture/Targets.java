@@ -6,8 +6,8 @@ import org.mdlagent.arch.code.CodeMemory;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.shim.NativeApi;
 
-/// What the sites of a process transfer control to: functions that return who they are. The two that a call alternates
-/// between are so far apart that their displacements differ in three bytes.
+/// Targets of a process's sites: functions that return their identity. The two that a call alternates between are
+/// so far apart that their displacements differ in three bytes.
 ///
 /// @param original   returns [#ORIGINAL]
 /// @param stub       returns [#STUB]; where callpatch leads to
@@ -31,7 +31,7 @@ record Targets(long original, long stub, long other, long slot) {
         return targets;
     }
 
-    /// Nobody executes it yet.
+    /// Not yet executed.
     static void write(CodeMemory code, long address, byte[] bytes) {
         Memory.put(code.alias(address), bytes);
     }

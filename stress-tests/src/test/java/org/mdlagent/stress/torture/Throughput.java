@@ -13,8 +13,8 @@ import org.mdlagent.wordpatch.PatchSite;
 import org.mdlagent.wordpatch.TrapMode;
 import org.mdlagent.wordpatch.WordPatch;
 
-/// How fast an executor is that runs nothing but one straddler, while its patcher is stopped for 100 ms before each of
-/// its steps, beside while nobody patches it.
+/// Throughput of an executor of one straddler, while its patcher is stopped for 100 ms before each step, compared
+/// with no patching.
 final class Throughput {
     static final String NAME = "throughput";
 
@@ -24,7 +24,7 @@ final class Throughput {
 
     private Throughput() {}
 
-    /// Executions per second, by step; "beside", while nobody patches.
+    /// Executions per second, by step; "beside": without patching.
     static CellResult measure(Laboratory laboratory) throws IOException {
         CellResult result = new CellResult(NAME);
         Sites sites = new Sites(laboratory, CELL, PunInstaller.TRAPS, List.of(OFFSET));

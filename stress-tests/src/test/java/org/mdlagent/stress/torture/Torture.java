@@ -15,15 +15,15 @@ import org.mdlagent.arch.InstructionSet;
 
 /// The torture as a command: `mdl torture [--minutes N] [--cell GLOB] [--until-toggles N]`.
 ///
-/// The time is shared over the cells; the twins run always, because without them silence proves nothing. A cell whose
-/// rules promise more than this processor does (atomic unit 64 where it is 8) runs and is reported, but does not count:
-/// the product never applies those rules here.
+/// The time is divided among the cells. The twins always run, because without them success proves nothing. A cell
+/// whose rules promise more than this processor (atomic unit 64 instead of 8) runs and is reported, but does not
+/// count, because the agent never applies those rules here.
 public final class Torture {
     private static final int CELLS_PER_PROCESS = 8;
     private static final long NANOS_PER_MINUTE = 60_000_000_000L;
     private static final long CELL_NANOS_MIN = 200_000_000;
 
-    /// What a cell takes beyond its time: its sites, and its share of a process.
+    /// Overhead of a cell beyond its time: its sites, and its share of a process.
     private static final long CELL_OVERHEAD_NANOS = 150_000_000;
 
     private final Path harness;
@@ -31,7 +31,7 @@ public final class Torture {
     private final PrintStream progress;
     private final boolean showsProgress;
 
-    /// What is asked for.
+    /// The arguments.
     ///
     /// @param minutes for all
     /// @param glob    of the names of cells
@@ -63,13 +63,13 @@ public final class Torture {
                     return number;
                 }
             } catch (NumberFormatException e) {
-                // Told below.
+                // Reported below.
             }
             throw new IllegalArgumentException("not a positive number: " + value);
         }
     }
 
-    /// All that was seen.
+    /// All results.
     ///
     /// @param cells      of cells, in order
     /// @param beyond     of those among them whose rules this processor does not promise
@@ -92,12 +92,12 @@ public final class Torture {
             return sum(cells, "stalled") - sum(beyond, "stalled") + throughput.get("stalled");
         }
 
-        /// Twins that were seen to be broken.
+        /// Twins that have failed, as they must.
         long twinsFailed() {
             return twins.stream().filter(CellResult::isBroken).count();
         }
 
-        /// Cells that count, and did not do all that they should.
+        /// Counted cells that were incomplete.
         List<CellResult> bad() {
             return cells.stream()
                     .filter(cell -> !cell.isGood() && !beyond.contains(cell))
@@ -159,11 +159,11 @@ public final class Torture {
         return path.toAbsolutePath();
     }
 
-    /// @return null when no cell is asked for
+    /// @return null if no cell is requested
     @Nullable
     Summary run(Options options) {
         Map<String, Cell> cells = new TreeMap<>(Matrix.cells());
-        // A star stands for anything, also for several parts of a name: no slashes where globs know them.
+        // A star matches anything, also several parts of a name, so no slashes.
         PathMatcher matcher = FileSystems.getDefault().getPathMatcher("glob:" + options.glob.replace('/', '.'));
         cells.keySet().removeIf(name -> !matcher.matches(Path.of(name.replace('/', '.'))));
         if (cells.isEmpty()) {
@@ -190,7 +190,7 @@ public final class Torture {
         return summary;
     }
 
-    /// The cells alone, each until it has made so many toggles of each split, however long that takes.
+    /// Only the cells, each until it has made a number of toggles of each split.
     List<CellResult> run(Map<String, Cell> cells, long toggles) {
         return run(new CellProcesses(harness), cells, System.nanoTime(), toggles);
     }
@@ -210,7 +210,7 @@ public final class Torture {
         return results;
     }
 
-    /// Whether the rules of a cell promise more than this processor does.
+    /// Whether a cell's rules promise more than this processor does.
     static boolean isBeyond(Cell cell) {
         return cell.unit() > InstructionSet.host().atomicUnit();
     }

@@ -14,7 +14,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.mdlagent.stress.torture.Torture.Options;
 
-/// The torture: each cell until it has made some toggles, or all of it, for one minute or `-Dtorture.minutes=N`.
+/// The torture: each cell until it has made some toggles, or all cells for one minute or `-Dtorture.minutes=N`.
 class TortureIT {
     private static final double MINUTES = Double.parseDouble(System.getProperty("torture.minutes", "1"));
 
@@ -33,7 +33,7 @@ class TortureIT {
                 new Torture(Torture.harness(), System.out, System.err, false).run(cells, FEW_TOGGLES);
 
         assertThat(results).extracting(CellResult::name).containsExactlyInAnyOrderElementsOf(cells.keySet());
-        // Whether a thread is held too long is a matter of time.
+        // Stalls depend on timing.
         assertThat(results)
                 .allSatisfy(result -> assertThat(result.get("wrong") + result.get("failed"))
                         .as(result.name() + ": " + result.detail())

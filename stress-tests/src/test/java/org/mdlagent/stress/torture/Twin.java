@@ -12,8 +12,8 @@ import org.mdlagent.stress.torture.Cell.Mode;
 import org.mdlagent.stress.torture.Cell.Sync;
 import org.mdlagent.wordpatch.TrapMode;
 
-/// The real protocols, broken at one place each. The torture must show it within seconds, by a wrong
-/// execution or a stall, else its silence about the real ones says nothing.
+/// The real protocols, each broken at one place. The torture must detect it within seconds, by a wrong execution
+/// or a stall; otherwise its success for the real protocols proves nothing.
 enum Twin implements Breakage {
     /// All syncs, but no trapping byte.
     NO_TRAPPING_BYTE(Kind.LEA_8) {
@@ -22,7 +22,7 @@ enum Twin implements Breakage {
             return new WithoutTrap(laboratory.api());
         }
     },
-    /// Tail and front, one after the other.
+    /// Tail and front by successive stores.
     TWO_STORES(Kind.LEA_8) {
         @Override
         public CodeWriter writer(Laboratory laboratory) {
@@ -54,7 +54,7 @@ enum Twin implements Breakage {
             return new WithoutTable(laboratory.api());
         }
     },
-    /// The paper's handler: threads wait for the patcher, which is stopped. It shows that stalls are seen.
+    /// The paper's handler: threads wait for the stopped patcher. Proves that stalls are detected.
     SPINNING_HANDLER(Kind.CALL_NOP) {
         @Override
         public TrapMode trapMode() {
@@ -66,28 +66,28 @@ enum Twin implements Breakage {
             return new Cell(Kind.CALL_NOP, 8, Sync.TMAX, Mode.PATCH, 1, true, 1, Interference.STOPPED, 1, false);
         }
     },
-    /// A jump over several instructions that does nothing where a thread stands on the second.
+    /// A jump over several instructions that ignores threads at the second.
     HEAD_DOES_NOTHING(Kind.PUN_2) {
         @Override
         public int displacement(int kind) {
             return 0x909090CC;
         }
     },
-    /// What is no instruction on old processors only: `vzeroupper`, since AVX.
+    /// Invalid only on old processors: `vzeroupper`, since AVX.
     HEAD_IS_VEX(Kind.PUN_1) {
         @Override
         public int displacement(int kind) {
             return 0xCC77F8C5;
         }
     },
-    /// Beside bytes that are no instruction, and lead upwards as they do: a prefix, which executes what follows.
+    /// A prefix, which executes what follows, among the trapping bytes with upward targets.
     HEAD_IS_A_PREFIX(Kind.PUN_4_UP) {
         @Override
         public int displacement(int kind) {
             return kind & 0xFFFFFF | 0x64000000;
         }
     },
-    /// A line ends within where the gate leads.
+    /// A line ends within the gate's target.
     GATE_STRADDLES(Kind.PUN_2_4_CUT) {
         @Override
         public int gateOffset() {
@@ -124,7 +124,7 @@ enum Twin implements Breakage {
         return "twin/" + name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
 
-    /// The cell in which it is shown.
+    /// The cell that must detect it.
     Cell cell() {
         Mode mode = kind.isPun() ? Mode.TOGGLE : Mode.PATCH;
         return new Cell(kind, 8, Sync.TMAX, mode, 1, true, 1, Interference.NONE, 1, false);
@@ -145,7 +145,7 @@ enum Twin implements Breakage {
         }
     }
 
-    /// Hides the table from the handler while a trapping byte stands there.
+    /// Hides the table from the handler while a trapping byte is in place.
     private static final class WithoutTable implements CodeWriter {
         private final NativeApi api;
         private final long field;

@@ -25,10 +25,10 @@ final class WordPatcher extends Patcher {
     ///
     /// @param site   index of the site
     /// @param place  that wordpatch changes
-    /// @param change what it holds
-    /// @param split  how it lies over the boundary of an atomic unit
+    /// @param change its words
+    /// @param split  its split over the boundary of an atomic unit
     record Word(int site, PatchSite place, Subject.Change change, String split) {
-        /// Whether it holds one of its two words.
+        /// Whether it contains one of its two words.
         boolean isWhole() {
             return place.word() == change.first() || place.word() == change.second();
         }
@@ -112,7 +112,7 @@ final class WordPatcher extends Patcher {
         }
     }
 
-    /// The other of the two words, whoever has written the one that is there.
+    /// The other of the two words, whoever has written the current one.
     private long next(int i) {
         Word word = words.get(i);
         return word.place.word() == word.change.first() ? word.change.second() : word.change.first();
@@ -136,7 +136,7 @@ final class WordPatcher extends Patcher {
         }
     }
 
-    /// Whether every site holds what this patcher, if it was the only one, has written last.
+    /// Whether every site contains this patcher's last word, if it was the only patcher.
     boolean isAsWritten() {
         for (int i = 0; i < written.length; i++) {
             if (words.get(i).place.word() != written[i]) {

@@ -1,5 +1,5 @@
-/// The torture of the patch protocols: native threads execute sites and say which version they met, while the real
-/// classes patch them.
+/// The torture of the patch protocols: native threads execute sites and report the versions that they see, while
+/// the real classes patch them.
 @NullMarked
 package org.mdlagent.stress.torture;
 
