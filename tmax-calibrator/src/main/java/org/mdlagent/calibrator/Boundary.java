@@ -1,10 +1,10 @@
 package org.mdlagent.calibrator;
 
-/// What a straddling instruction lies across.
+/// The boundary that a straddling instruction crosses.
 enum Boundary {
-    /// Two lines that no other translation of addresses separates.
+    /// Two lines of one page.
     LINE("line", 64),
-    /// Two lines in two pages: the second one's address may have to be looked up meanwhile.
+    /// Two lines in two pages: the second may need an address translation.
     PAGE("page", 4096),
     /// Two quadwords of one line: one unit on Intel, two by AMD's manual.
     QUADWORD("quadword", 8);

@@ -17,11 +17,11 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/// `mdl calibrate`: measures T_max of this machine and writes it where the agent looks for it.
+/// `mdl calibrate`: measures T_max of this machine and stores it for the agent.
 ///
-/// Nothing that a user runs today waits for T_max: it is for probes in unmodified code.
+/// T_max is only for probes in unmodified code.
 ///
-/// The command line finds it as a service: nothing imports this module.
+/// The command line finds it as a service; no module depends on this one.
 @Command(
         name = "calibrate",
         description = "Measure how soon all processors see new code (T_max). Of no effect yet: for probes in"
@@ -34,7 +34,7 @@ public final class CalibrateCommand implements Callable<Integer> {
     private static final int TWIN_MILLIS = 100;
     private static final double CELL_MILLIS_MIN = 10;
 
-    /// Share of samples that may come from before their store: a machine that is moved to another host has some.
+    /// Tolerated share of samples seen before their store: a machine migrated to another host has some.
     private static final double SKEWED_MAX = 1e-5;
 
     private final Path program;
@@ -161,7 +161,7 @@ public final class CalibrateCommand implements Callable<Integer> {
         for (int i = 0; i < waits.size(); i++) {
             for (CrashTest.Row row : rows) {
                 progress.show("crash test, wait of " + waits.get(i) + " ticks");
-                // What twins and starts of processes took is taken from the rest. Beyond the ladder there is no plan.
+                // Time of twins and process starts reduces the rest. Steps beyond the ladder are not planned.
                 double left = (end - System.nanoTime()) / 1e6 / Math.max(1, cells--);
                 crashes.run(row, waits.get(i), (int) (cells < 0 ? step : Math.clamp(left, CELL_MILLIS_MIN, step)));
                 progress.step(step);

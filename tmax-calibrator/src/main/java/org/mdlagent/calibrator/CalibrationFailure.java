@@ -1,6 +1,6 @@
 package org.mdlagent.calibrator;
 
-/// There can be no calibration here; says why, and what that means.
+/// Calibration is impossible here; the message says why, and the consequences.
 final class CalibrationFailure extends Exception {
     private static final long serialVersionUID = 1;
 

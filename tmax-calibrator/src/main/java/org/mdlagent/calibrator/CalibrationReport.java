@@ -12,7 +12,7 @@ import org.mdlagent.arch.cpu.Calibration;
 import org.mdlagent.arch.cpu.CpuIdentity;
 import org.mdlagent.calibrator.Processors.Distance;
 
-/// What a calibration found, in 80 columns.
+/// The result of a calibration, in 80 columns.
 record CalibrationReport(Calibration calibration, Processors processors, VisibilityLatency latency, CrashTest crashes) {
     private static final int BAR = 44;
     private static final String EIGHTHS = " ▏▎▍▌▋▊▉";
@@ -116,7 +116,7 @@ record CalibrationReport(Calibration calibration, Processors processors, Visibil
                 "Crash test: a call of 5 bytes across a boundary, toggled behind INT3 while%n"
                         + "%d thread(s) execute it; toggles, by the wait in ticks%n%n",
                 crashes.executorsMax());
-        // Six steps beside each other fit; of a longer ladder the first ones are of no interest.
+        // Six steps fit in a row; the first steps of a longer ladder are omitted.
         List<Long> waits = crashes.waits();
         List<Long> shown = waits.subList(Math.max(0, waits.size() - CrashTest.WAITS.size()), waits.size());
         out.printf(

@@ -7,14 +7,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/// The crash test of "Living on the Edge" (PLDI 2016, section 3): a call that straddles a boundary is toggled while
-/// other threads execute it, behind INT3 with a wait, and each trial in a process of its own that a wrong instruction
+/// The crash test of "Living on the Edge" (PLDI 2016, section 3): a call that straddles a boundary is toggled, by
+/// INT3 and a wait, while other threads execute it. Each trial runs in its own process, which a wrong instruction
 /// kills.
 ///
-/// Its twin toggles by two stores without INT3, which must fail: where it does not, a row shows nothing, and its
+/// Its twin toggles by two stores without INT3, which must fail: if it does not, the row proves nothing, and its
 /// toggles do not count.
 final class CrashTest {
-    /// Ticks. The ladder goes on, doubling, for as long as its highest step fails.
+    /// Ticks. The ladder keeps doubling while its highest step fails.
     static final List<Long> WAITS = List.of(0L, 100L, 200L, 400L, 800L, 1600L, 3200L);
 
     private static final long WAIT_MAX = 1 << 20;
@@ -27,7 +27,7 @@ final class CrashTest {
     private final Map<Row, TreeMap<Long, Cell>> cells = new LinkedHashMap<>();
     private final Map<Row, Cell> twins = new LinkedHashMap<>();
 
-    /// @param split bytes of the call in front of the boundary; the others lie behind it
+    /// @param split bytes of the call before the boundary; the others are after it
     record Row(Boundary boundary, int split) {}
 
     /// @param toggles without a failure, or up to it
@@ -54,7 +54,7 @@ final class CrashTest {
         return executors.stream().mapToInt(List::size).max().orElse(0);
     }
 
-    /// Lets unlocked patching fail. It does within milliseconds; on a busy machine it may need a second try.
+    /// Provokes a failure of unlocked patching: within milliseconds; a busy machine may need a second try.
     void runTwin(Row row, int millis) throws IOException {
         long toggles = 0;
         boolean failed = false;
@@ -94,7 +94,7 @@ final class CrashTest {
         twins.put(row, cell);
     }
 
-    /// The next wait to try because the highest one still failed, 0 when it did not.
+    /// The next wait to try if the highest one still failed, else 0.
     long nextWait() throws CalibrationFailure {
         long highest = waits().getLast();
         if (failingWait() < highest) {
@@ -108,7 +108,7 @@ final class CrashTest {
         return 2 * highest;
     }
 
-    /// All waits that were tried, in ascending order.
+    /// All tried waits, ascending.
     List<Long> waits() {
         return cells.values().stream()
                 .flatMap(row -> row.keySet().stream())
@@ -129,7 +129,7 @@ final class CrashTest {
         return twins.values().stream().anyMatch(Cell::failed);
     }
 
-    /// The longest wait at which patching failed in any row, -1 when it failed at none.
+    /// The longest wait at which patching failed in any row, or -1.
     long failingWait() {
         long longest = -1;
         for (TreeMap<Long, Cell> row : cells.values()) {
@@ -156,7 +156,7 @@ final class CrashTest {
         return toggles;
     }
 
-    /// Toggles until unlocked patching failed, row by row where it did.
+    /// Toggles until unlocked patching failed, by row.
     List<Long> togglesOfTwins() {
         List<Long> toggles = new ArrayList<>();
         twins.values().stream().filter(Cell::failed).map(Cell::toggles).forEach(toggles::add);

@@ -8,7 +8,7 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 
-/// The processors that this process may use, and how far they are from each other.
+/// The processors that this process may use, and their distances.
 ///
 /// @param list in ascending order of their numbers
 record Processors(List<Processor> list) {
@@ -16,7 +16,7 @@ record Processors(List<Processor> list) {
     private static final Path SYSTEM = Path.of("/sys/devices/system/cpu");
     private static final String ALLOWED = "Cpus_allowed_list:";
 
-    /// @param siblings the processors of its core, itself among them
+    /// @param siblings the processors of its core, including itself
     record Processor(int number, int socket, List<Integer> siblings) {}
 
     /// One stores, the other executes.
@@ -71,7 +71,7 @@ record Processors(List<Processor> list) {
     static List<Integer> numbers(String text) {
         List<Integer> numbers = new ArrayList<>();
         for (String range : text.strip().split(",")) {
-            // A socket that is not known is -1.
+            // An unknown socket is -1.
             int dash = range.indexOf('-', 1);
             int first = Integer.parseInt(dash < 0 ? range : range.substring(0, dash));
             int last = dash < 0 ? first : Integer.parseInt(range.substring(dash + 1));
@@ -86,9 +86,9 @@ record Processors(List<Processor> list) {
         return list.stream().mapToInt(Processor::socket).distinct().count();
     }
 
-    /// Pairs of every distance that there is, both ways, spread over the machine.
+    /// Pairs of every existing distance, in both directions, spread over the machine.
     ///
-    /// @param most of each distance
+    /// @param most maximum pairs of each distance
     List<Pair> pairs(int most) {
         List<Pair> pairs = new ArrayList<>();
         for (List<Pair> candidates : byDistance(list).values()) {
@@ -100,7 +100,7 @@ record Processors(List<Processor> list) {
         return pairs;
     }
 
-    /// Who patches while the others execute.
+    /// The processor that patches while the others execute.
     Processor patcher() {
         return list.getFirst();
     }

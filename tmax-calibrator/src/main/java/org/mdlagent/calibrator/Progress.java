@@ -5,7 +5,7 @@ import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/// A bar on the terminal, if stderr is one.
+/// A progress bar on stderr, if it is a terminal.
 final class Progress {
     private static final int WIDTH = 30;
     private static final String ERASE_LINE = "\r\033[K";
@@ -33,7 +33,7 @@ final class Progress {
         }
     }
 
-    /// Says what begins now.
+    /// Announces the next step.
     void show(String what) {
         if (!visible) {
             return;

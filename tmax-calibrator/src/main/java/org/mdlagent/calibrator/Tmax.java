@@ -1,23 +1,23 @@
 package org.mdlagent.calibrator;
 
-/// T_max of what was observed.
+/// Computes T_max from observations.
 ///
-/// It is made of the maximum and not of a high percentile: a thread that fetches late once in a thousand toggles is a
-/// crash a thousand times a second.
+/// It is based on the maximum, not on a high percentile: one late fetch in a thousand toggles is a thousand
+/// crashes per second.
 ///
-/// Two calibrations differ by chance, for which the spread among the rounds of one stands, and the step from one wait
-/// to the next; and by what else the machine does, for which a step of the rounding to either side stands.
+/// Two calibrations differ by chance, estimated by the spread among rounds and the step between waits; and by
+/// other load, estimated by one rounding step to either side.
 ///
 /// @param ticks     T_max
 /// @param lowTicks  another calibration of the same length is expected to give no T_max below this
 /// @param highTicks and none above this
 record Tmax(long ticks, long lowTicks, long highTicks) {
-    /// The product patches a thousand times as often as a calibration, and on machines that are busy otherwise.
-    /// Where the latencies' tail is exponential, a thousand times as many samples lengthen the maximum of a million
-    /// by half. What remains of the factor is for load that did not show.
+    /// The agent patches a thousand times as often as a calibration, and on busy machines. With an exponential
+    /// tail, a thousand times as many samples raise the maximum of a million by half. The rest of the factor
+    /// covers load absent from the calibration.
     static final int FACTOR = 4;
 
-    /// About a microsecond, which costs a patcher little. A shorter wait would rest on the maximum alone.
+    /// About a microsecond, which costs a patcher little. A shorter wait would rely on the maximum alone.
     static final long FLOOR_TICKS = 3000;
 
     static Tmax of(VisibilityLatency latency, CrashTest crashes) {
@@ -35,7 +35,7 @@ record Tmax(long ticks, long lowTicks, long highTicks) {
         return Math.max(FLOOR_TICKS, roundedUp(FACTOR * observed));
     }
 
-    /// To 2^n or 3 * 2^n, so that small differences between two calibrations do not show.
+    /// Rounds to 2^n or 3 * 2^n, to hide small differences between calibrations.
     static long roundedUp(long ticks) {
         long power = Long.highestOneBit(Math.max(1, ticks - 1)) << 1;
         return ticks <= power / 4 * 3 ? power / 4 * 3 : power;

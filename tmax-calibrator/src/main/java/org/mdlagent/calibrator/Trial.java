@@ -9,10 +9,10 @@ import java.util.List;
 import java.util.Set;
 import org.mdlagent.arch.cpu.CpuIdentity;
 
-/// The native program that measures: each call is a process of its own, which may be killed by what it tries. What it
-/// is asked and answers stands at its beginning, `native-shim/calibrate/trial.c`.
+/// Runs the native measuring program: each call is a separate process, because a trial may kill it.
+/// `native-shim/calibrate/trial.c` documents its arguments and output.
 final class Trial {
-    /// SIGILL, SIGTRAP, SIGBUS, SIGFPE, SIGSEGV: what a wrong instruction leads to.
+    /// SIGILL, SIGTRAP, SIGBUS, SIGFPE, SIGSEGV: effects of a wrong instruction.
     private static final Set<Integer> SIGNALS_OF_WRONG_CODE = Set.of(4, 5, 7, 8, 11);
 
     private final Path program;
@@ -23,8 +23,8 @@ final class Trial {
 
     /// Times from a store to the first execution of what was stored.
     ///
-    /// @param interrupted samples left out because a core did something else meanwhile
-    /// @param skewed      samples left out because they were seen before they were stored
+    /// @param interrupted dropped samples: a core was interrupted
+    /// @param skewed      dropped samples: seen before they were stored
     record LatencyRun(List<Sample> samples, long interrupted, long skewed) {}
 
     /// @param count samples of that many ticks
@@ -32,9 +32,9 @@ final class Trial {
 
     /// Toggles of a straddler that other threads executed.
     ///
-    /// @param toggles before and after each of which every executor executed
+    /// @param toggles with an execution by every executor before and after
     /// @param wrong   executions that were neither the old instruction nor the new one
-    /// @param signal  that killed the executors, 0 for none
+    /// @param signal  signal that killed the executors, 0 for none
     record PatchRun(long toggles, long executions, long traps, long wrong, int signal) {
         boolean failed() {
             return wrong > 0 || signal != 0;
@@ -56,8 +56,8 @@ final class Trial {
         return new LatencyRun(answer.samples(), answer.number("interrupted"), answer.number("skewed"));
     }
 
-    /// @param locked    behind INT3, with two waits; else by two stores alone
-    /// @param split     bytes of the instruction in front of the boundary
+    /// @param locked    by INT3 and two waits; else by two stores only
+    /// @param split     bytes of the instruction before the boundary
     /// @param executors their processors
     PatchRun patch(
             boolean locked,

@@ -10,13 +10,12 @@ import org.HdrHistogram.Histogram;
 import org.mdlagent.calibrator.Processors.Distance;
 import org.mdlagent.calibrator.Processors.Pair;
 
-/// The times from a store to code until another core executes what was stored, in rounds: each round measures every
-/// pair of processors once.
+/// Visibility latencies, from a store to code to its execution on another core, in rounds: each round measures
+/// every pair of processors once.
 ///
-/// A core that is interrupted in between executes nothing, neither old code nor new, and fetches anew when it comes
-/// back: its sample says how long the interruption was, not how long the store took. The trial leaves out samples
-/// beside which writer or executor shows a gap of [#GAP_NANOS] in its own loop. Interruptions by the scheduler's clock
-/// take more than a microsecond; a loop that waits for a contended line takes less.
+/// An interrupted core executes neither old nor new code, and refetches when it resumes: its sample measures the
+/// interruption, not the store. The trial drops samples with a gap of [#GAP_NANOS] in the writer's or executor's
+/// loop. Timer interrupts take more than a microsecond; waiting for a contended line takes less.
 final class VisibilityLatency {
     static final int ROUNDS = 10;
     private static final double GAP_NANOS = 800;
@@ -67,7 +66,7 @@ final class VisibilityLatency {
         return interruptions.getOrDefault(distance, 0L);
     }
 
-    /// Samples that were seen before they were stored: the cores' counters are apart by as much.
+    /// Samples seen before they were stored, because the cores' counters differ.
     long skewed() {
         return skewed;
     }
@@ -80,15 +79,15 @@ final class VisibilityLatency {
         return Collections.max(roundMaxima);
     }
 
-    /// What another run of as many rounds will hardly be below: its maximum is less than the median of our rounds'
-    /// maxima once in 2^[#ROUNDS] times.
+    /// Lower bound for another run of as many rounds: its maximum is below the median of our rounds' maxima once
+    /// in 2^[#ROUNDS] times.
     long repeatedMaxLow() {
         return roundMaxima.stream().sorted().toList().get((roundMaxima.size() - 1) / 2);
     }
 
-    /// What another run of as many rounds will hardly be above, if the rounds' maxima follow Gumbel's distribution,
-    /// as those of many samples with an exponential tail do. A quantile of 99.9 %, for its scale is itself an
-    /// estimate from few rounds: in simulations, one run in 200 is above.
+    /// Upper bound for another run of as many rounds, if the rounds' maxima follow Gumbel's distribution, as for
+    /// many samples with an exponential tail. A 99.9 % quantile, because its scale is estimated from few rounds:
+    /// in simulations, one run in 200 exceeds it.
     long repeatedMaxHigh() {
         double mean = roundMaxima.stream().mapToLong(Long::longValue).average().orElseThrow();
         double variance = roundMaxima.stream()

@@ -1,4 +1,4 @@
-/// The command `mdl calibrate`: measures how long a store to code may take to reach the other cores.
+/// The command `mdl calibrate`: measures the maximum time until other cores see a store to code.
 @NullMarked
 package org.mdlagent.calibrator;
 
