@@ -7,7 +7,7 @@
 #include "record/frames.h"
 #include "record/mode.h"
 #include "record/thread.h"
-#include "record/windows.h"
+#include "record/lease.h"
 #include "session/memory.h"
 #include "session/waiters.h"
 

@@ -6,7 +6,7 @@
 #include "record/mode.h"
 #include "record/program_cpu.h"
 #include "record/record.h"
-#include "record/windows.h"
+#include "record/lease.h"
 #include "session/family.h"
 #include "session/kin.h"
 #include "session/life.h"
@@ -436,8 +436,8 @@ static bool begun;
 
 static void arm_all(void) {
   for (uint32_t i = 0; i < FUNCTIONS; i++) {
-    uint64_t window = 1ULL << 40;
-    record_arm(&i, &window, 1);
+    uint64_t lease = 1ULL << 40;
+    record_arm(&i, &lease, 1);
   }
 }
 
@@ -542,7 +542,7 @@ static void arm_then_die(void) {
   kill_self();
 }
 
-static void see_that_the_end_of_one_window_switches_all_off(void) {
+static void see_that_the_end_of_one_lease_switches_all_off(void) {
   record_sample_entry_slow(entry_of(0), address_of(0), KEY(1));
   check_all(OFF, OFF); /* a new thread, besides */
   arm_all();
@@ -552,8 +552,8 @@ static void see_that_the_end_of_one_window_switches_all_off(void) {
   check_all(OFF, OFF);
 }
 
-static void shouldSwitchOffAtTheEndOfAWindowWhenTheAgentsProcessWasKilled(void) {
-  observe_child_of(arm_then_die, see_that_the_end_of_one_window_switches_all_off);
+static void shouldSwitchOffAtTheEndOfALeaseWhenTheAgentsProcessWasKilled(void) {
+  observe_child_of(arm_then_die, see_that_the_end_of_one_lease_switches_all_off);
 }
 
 static void shouldLetTogglesReachAllProcesses(void) {
@@ -716,8 +716,8 @@ TESTS({"shouldNotSeeWhatRelativesWriteOnceItHasForgottenThem", shouldNotSeeWhatR
       {"shouldSwitchOffAtTheNextForkWhenTheAgentsProcessWasKilled",
        shouldSwitchOffAtTheNextForkWhenTheAgentsProcessWasKilled},
       {"shouldSwitchOffWhenTheAgentsProcessEndsByAFault", shouldSwitchOffWhenTheAgentsProcessEndsByAFault},
-      {"shouldSwitchOffAtTheEndOfAWindowWhenTheAgentsProcessWasKilled",
-       shouldSwitchOffAtTheEndOfAWindowWhenTheAgentsProcessWasKilled},
+      {"shouldSwitchOffAtTheEndOfALeaseWhenTheAgentsProcessWasKilled",
+       shouldSwitchOffAtTheEndOfALeaseWhenTheAgentsProcessWasKilled},
       {"shouldLetTogglesReachAllProcesses", shouldLetTogglesReachAllProcesses},
       {"shouldLeaveAllOnWhileTheHeartBeats", shouldLeaveAllOnWhileTheHeartBeats},
       {"shouldSwitchAllOffWhenTheHeartStopsAndNeverOnAgain", shouldSwitchAllOffWhenTheHeartStopsAndNeverOnAgain},

@@ -38,8 +38,6 @@ int main(void) {
   FIELD(mdl_header, arena_refused);
   FIELD(mdl_header, armed_tsc);
   FIELD(mdl_header, sync);
-  FIELD(mdl_header, sample_size);
-  FIELD(mdl_header, epoch_millis);
   FIELD(mdl_header, learned);
   FIELD(mdl_header, agent_cpu_nanos);
   FIELD(mdl_header, lookup);
@@ -94,7 +92,7 @@ int main(void) {
   FIELD(mdl_function, weight);
   FIELD(mdl_function, build);
   FIELD(mdl_function, counting);
-  FIELD(mdl_function, row);
+  FIELD(mdl_function, callers);
   FIELD(mdl_function, name);
   FIELD(mdl_function, symbol);
   FIELD(mdl_function, file);
@@ -233,7 +231,6 @@ int main(void) {
   FIELD(mdl_row, function);
   FIELD(mdl_row, weight);
   FIELD(mdl_row, samples);
-  FIELD(mdl_row, callers);
   FIELD(mdl_row, nested);
   FIELD(mdl_row, chunks);
   SIZE(mdl_row);

@@ -7,7 +7,7 @@
 #include "record/mode.h"
 #include "record/record.h"
 #include "record/thread.h"
-#include "record/windows.h"
+#include "record/lease.h"
 #include "session/memory.h"
 
 #include <errno.h>
@@ -367,25 +367,25 @@ static void enter_timed(int function, uint64_t key) {
   sample_enter(function, key);
 }
 
-#define LONG_WINDOW (1ULL << 40)
+#define LONG_LEASE (1ULL << 40)
 
 static void shouldArmExitsAndEntriesAndCountTheStores(void) {
   fixture(false);
   uint32_t indices[] = {1, 2};
-  uint64_t windows[] = {LONG_WINDOW, LONG_WINDOW};
-  CHECK_EQUAL(record_arm(indices, windows, 2), 4);
+  uint64_t leases[] = {LONG_LEASE, LONG_LEASE};
+  CHECK_EQUAL(record_arm(indices, leases, 2), 4);
   CHECK_EQUAL(session->toggles, 4);
   CHECK_EQUAL(code[2], ENTRY_ON);
   CHECK_EQUAL(code[3], EXIT_ON);
   CHECK_EQUAL(code[0], OFF);
   CHECK_EQUAL(functions[1].state, MDL_SAMPLING);
-  CHECK(functions[1].deadline > LONG_WINDOW);
+  CHECK(functions[1].deadline > LONG_LEASE);
 }
 
 static void shouldOnlyCountCallsOfWhichNoneIsTimed(void) {
   fixture(false);
   set_mean(1, 0);
-  arm(1, LONG_WINDOW);
+  arm(1, LONG_LEASE);
   for (int i = 0; i < 25; i++) {
     sample_enter(1, KEY(2));
     CHECK_EQUAL(depth(), 0);
@@ -409,7 +409,7 @@ static void *record_and_end(void *unused) {
 static void shouldKnowWhichRecordsAreOfThreadsThatHaveEnded(void) {
   fixture(false);
   set_mean(1, 1);
-  arm(1, LONG_WINDOW);
+  arm(1, LONG_LEASE);
   struct mdl_thread *block = NULL;
   for (uint64_t ended = 0; ended < 3; ended++) {
     pthread_t thread;
@@ -427,9 +427,9 @@ static void shouldRecordEveryCallOfAChosenFunctionWhileOthersAreSampled(void) {
   fixture(false);
   set_mean(0, 2);
   set_mean(1, 1);
-  arm(0, LONG_WINDOW);
+  arm(0, LONG_LEASE);
   uint64_t start = __rdtsc();
-  arm(1, LONG_WINDOW);
+  arm(1, LONG_LEASE);
   enter_timed(0, KEY(1));
   for (int i = 0; i < 25; i++) {
     sample_enter(1, KEY(2));
@@ -448,13 +448,13 @@ static void shouldRecordEveryCallOfAChosenFunctionWhileOthersAreSampled(void) {
   const struct mdl_record *records = (const struct mdl_record *)mdl_self->ring;
   uint64_t told = 0;
   for (uint32_t i = 0; i < 10; i++) {
-    CHECK_EQUAL(records[i].function, 1 | MDL_RECORD_TOLD);
+    CHECK_EQUAL(records[i].function, 1);
     CHECK_EQUAL(records[i].caller, CALL_SITE);
     CHECK(records[i].start >= start);
     told += records[i].duration;
   }
   CHECK(told < row(1)->total);
-  CHECK_EQUAL(records[10].function, 0 | MDL_RECORD_TOLD);
+  CHECK_EQUAL(records[10].function, 0);
 }
 
 static void shouldDiscardFramesOfChosenFunctionsAndOfOthers(void) {
@@ -462,9 +462,9 @@ static void shouldDiscardFramesOfChosenFunctionsAndOfOthers(void) {
   set_mean(0, 2);
   set_mean(1, 1);
   set_mean(2, 2);
-  arm(0, LONG_WINDOW);
-  arm(1, LONG_WINDOW);
-  arm(2, LONG_WINDOW);
+  arm(0, LONG_LEASE);
+  arm(1, LONG_LEASE);
+  arm(2, LONG_LEASE);
   enter_timed(0, KEY(1));
   sample_enter(1, KEY(2));
   enter_timed(2, KEY(3));
@@ -482,7 +482,7 @@ static void shouldSwitchAChosenFunctionOff(void) {
   fixture(false);
   session->flags = MDL_MIXED;
   functions[0].mean = 1;
-  arm(0, LONG_WINDOW);
+  arm(0, LONG_LEASE);
   sample_enter(0, KEY(1));
   sample_leave(0, KEY(1));
   uint32_t index = 0;
@@ -498,7 +498,7 @@ static void shouldOpenNoFrameOfAChosenFunctionThatWasStopped(void) {
   fixture(false);
   session->flags = MDL_MIXED;
   functions[1].mean = 1;
-  arm(1, LONG_WINDOW);
+  arm(1, LONG_LEASE);
   functions[1].state = MDL_EXPIRED;
   sample_enter(1, KEY(1));
   CHECK_EQUAL(depth(), 0);
@@ -512,7 +512,7 @@ static void shouldOpenNoFrameOfAChosenFunctionThatWasStopped(void) {
 static void shouldTimeCallsByChanceAndCountAll(void) {
   fixture(false);
   set_mean(1, 100);
-  arm(1, LONG_WINDOW);
+  arm(1, LONG_LEASE);
   for (int i = 0; i < 100000; i++) {
     sample_enter(1, KEY(1));
     sample_leave(1, KEY(1));
@@ -548,7 +548,7 @@ static void shouldTakeOffWhatRecordingOthersTook(void) {
   fixture(false);
   for (int i = 0; i < 3; i++) {
     set_mean(i, 1);
-    arm(i, LONG_WINDOW);
+    arm(i, LONG_LEASE);
     sample_enter(i, KEY(i + 1));
   }
   sample_leave(2, KEY(3));
@@ -575,7 +575,7 @@ static void shouldEndAChosenFunctionWhenTheAgentHasGivenNoSignOfLife(void) {
   fixture(false);
   for (uint32_t mean = 1; mean <= 2; mean++) {
     set_mean(1, mean);
-    arm(1, LONG_WINDOW);
+    arm(1, LONG_LEASE);
     sample_enter(1, KEY(1));
     sample_leave(1, KEY(1));
     functions[1].deadline = __rdtsc() - 1;
@@ -591,7 +591,7 @@ static void shouldEndAChosenFunctionWhenTheAgentHasGivenNoSignOfLife(void) {
 static void shouldTimeACallWhateverWasTimedBefore(void) {
   fixture(false);
   set_mean(1, 4);
-  arm(1, LONG_WINDOW);
+  arm(1, LONG_LEASE);
   int intervals[4] = {0};
   int last = 0;
   for (int i = 1; i <= 100000; i++) {
@@ -614,7 +614,7 @@ static void shouldTimeACallWhateverWasTimedBefore(void) {
 static void shouldLetTheFrameSayWhatACallStandsForWhileTheMeanChanges(void) {
   fixture(false);
   set_mean(1, 7);
-  arm(1, LONG_WINDOW);
+  arm(1, LONG_LEASE);
   enter_timed(1, KEY(1));
   CHECK_EQUAL(functions[1].open, 1);
   functions[1].mean = 1;
@@ -630,14 +630,14 @@ static void shouldLetTheFrameSayWhatACallStandsForWhileTheMeanChanges(void) {
   CHECK_EQUAL(functions[1].open, 0);
   CHECK_EQUAL(count(1), 1 + 7);
   const struct mdl_record *records = (const struct mdl_record *)mdl_self->ring;
-  CHECK_EQUAL(records[0].function, 1 | MDL_RECORD_TOLD);
+  CHECK_EQUAL(records[0].function, 1);
   CHECK_EQUAL(mdl_self->head, 1);
 }
 
 static void shouldForgetAnIntervalOfAnotherMean(void) {
   fixture(false);
   set_mean(1, 1u << 24);
-  arm(1, LONG_WINDOW);
+  arm(1, LONG_LEASE);
   sample_enter(1, KEY(1));
   struct mdl_countdown *countdown = (struct mdl_countdown *)mdl_self->countdowns + 1;
   CHECK_EQUAL(countdown->weight, 1u << 24);
@@ -674,7 +674,7 @@ static void shouldSayWhenASampledCallBeganThatIsMeasuredByCpuTime(void) {
   fixture(false);
   session->flags |= MDL_CPU_TIME;
   set_mean(0, 1);
-  arm(0, LONG_WINDOW);
+  arm(0, LONG_LEASE);
   uint64_t before = __rdtsc();
   sample_enter(0, KEY(1));
   uint64_t entered = __rdtsc();
@@ -714,16 +714,16 @@ static void shouldSayWhereACallWasInlined(void) {
   inlined->address = address_of(0) + 8;
   set_mean(0, 1);
   set_mean(1, 1);
-  arm(0, LONG_WINDOW);
-  arm(1, LONG_WINDOW);
+  arm(0, LONG_LEASE);
+  arm(1, LONG_LEASE);
   sample_enter(0, KEY(1));
   sample_enter(1, KEY(1));
   sample_leave(1, KEY(1));
   sample_leave(0, KEY(1));
   const struct mdl_record *records = (const struct mdl_record *)mdl_self->ring;
-  CHECK_EQUAL(records[0].function, 1 | MDL_RECORD_TOLD);
+  CHECK_EQUAL(records[0].function, 1);
   CHECK_EQUAL(records[0].caller, address_of(0) + 8);
-  CHECK_EQUAL(records[1].function, 0 | MDL_RECORD_TOLD);
+  CHECK_EQUAL(records[1].function, 0);
   CHECK_EQUAL(records[1].caller, CALL_SITE);
 }
 
@@ -731,7 +731,7 @@ static void shouldDropRecordsWhenTheRingIsFullAndGoOnWhenDrained(void) {
   enum { RECORDS = 8192, MARGIN = 64 };
   fixture(false);
   set_mean(0, 1);
-  arm(0, LONG_WINDOW);
+  arm(0, LONG_LEASE);
   functions[0].remaining = INT32_MAX;
   for (int i = 0; i < RECORDS; i++) {
     sample_enter(0, KEY(1));
@@ -749,7 +749,7 @@ static void shouldDropRecordsWhenTheRingIsFullAndGoOnWhenDrained(void) {
 static void shouldSwitchEntriesOffAfterTheDeadlineAndExitsAfterTheLastFrame(void) {
   fixture(false);
   set_mean(0, 2);
-  arm(0, LONG_WINDOW);
+  arm(0, LONG_LEASE);
   enter_timed(0, KEY(1));
   functions[0].deadline = __rdtsc() - 1;
   sample_enter(0, KEY(2));
@@ -769,11 +769,11 @@ static void shouldSwitchEntriesOffAfterTheDeadlineAndExitsAfterTheLastFrame(void
 static void shouldSwitchEntriesOffAtOnceAndExitsAfterTheLastFrameWhenDisarmed(void) {
   fixture(false);
   set_mean(0, 2);
-  arm(0, LONG_WINDOW);
-  arm(1, LONG_WINDOW);
+  arm(0, LONG_LEASE);
+  arm(1, LONG_LEASE);
   enter_timed(0, KEY(1));
   uint32_t indices[] = {0, 2};
-  CHECK_EQUAL(record_disarm(indices, 2), 1); /* 2 has no window */
+  CHECK_EQUAL(record_disarm(indices, 2), 1); /* 2 has no lease */
   CHECK_EQUAL(functions[0].state, MDL_EXPIRED);
   CHECK_EQUAL(functions[2].state, MDL_IDLE);
   CHECK_EQUAL(code[0], OFF);
@@ -791,8 +791,8 @@ static void shouldTakeBackDiscardedFramesFromTheOpenOnes(void) {
   fixture(false);
   set_mean(0, 2);
   set_mean(1, 2);
-  arm(0, LONG_WINDOW);
-  arm(1, LONG_WINDOW);
+  arm(0, LONG_LEASE);
+  arm(1, LONG_LEASE);
   enter_timed(0, KEY(1));
   enter_timed(1, KEY(2));
   enter_timed(1, KEY(3));
@@ -808,16 +808,16 @@ static void shouldLeaveOutOfArmWhatIsBeingClosed(void) {
   functions[0].state = MDL_EXPIRED;
   functions[0].closers = 1; /* a closer between its first step and its last */
   uint32_t indices[] = {0, 1};
-  uint64_t windows[] = {LONG_WINDOW, LONG_WINDOW};
-  CHECK_EQUAL(record_arm(indices, windows, 2), 2);
+  uint64_t leases[] = {LONG_LEASE, LONG_LEASE};
+  CHECK_EQUAL(record_arm(indices, leases, 2), 2);
   CHECK_EQUAL(functions[0].state, MDL_EXPIRED);
   CHECK_EQUAL(code[0], OFF);
   CHECK_EQUAL(functions[1].state, MDL_SAMPLING);
 }
 
-static void shouldNotCloseANewWindow(void) {
+static void shouldNotCloseANewLease(void) {
   fixture(false);
-  arm(0, LONG_WINDOW);
+  arm(0, LONG_LEASE);
   record_expire_entry(entry_of(0));
   record_expire_exit(exit_of(0));
   CHECK_EQUAL(code[0], ENTRY_ON);
@@ -831,7 +831,7 @@ static void shouldNotCloseANewWindow(void) {
 }
 
 /*
- * Threads call a function as the machine code would, only while its sites are on, and close windows; another opens
+ * Threads call a function as the machine code would, only while its sites are on, and close leases; another opens
  * them. After each opening the sites must stay on until the new deadline: G1. All frames are closed in the end: G2.
  */
 enum { CALLERS = 3 };
@@ -861,14 +861,14 @@ static void *call_while_on(void *number) {
 
 typedef bool (*opener)(uint64_t ticks);
 
-static bool open_window(uint64_t ticks) {
+static bool open_lease(uint64_t ticks) {
   uint32_t index = 0;
   __atomic_store_n(&functions[0].remaining, TOLD, __ATOMIC_RELAXED);
   return record_arm(&index, &ticks, 1) != 0;
 }
 
-/* The broken twin: opens a window without a look at those who are closing the last. */
-static bool open_window_blindly(uint64_t ticks) {
+/* The broken twin: opens a lease without a look at those who are closing the last. */
+static bool open_lease_blindly(uint64_t ticks) {
   struct mdl_function *function = &functions[0];
   __atomic_store_n(&function->remaining, TOLD, __ATOMIC_RELAXED);
   code_store(exit_of(0)->store, EXIT_ON, 1);
@@ -878,10 +878,10 @@ static bool open_window_blindly(uint64_t ticks) {
   return true;
 }
 
-enum { WINDOWS_MIN = 1000, PATIENCE_SECONDS = 300 };
+enum { LEASES_MIN = 1000, PATIENCE_SECONDS = 300 };
 
-/* How often a site was off before its window was over; until that has been seen as often as is enough, or for so long, in so
- * many windows, and until callers have had a processor in one. */
+/* How often a site was off before its lease was over; until that has been seen as often as is enough, or for so long, in so
+ * many leases, and until callers have had a processor in one. */
 static uint64_t race(opener open, uint64_t enough, uint64_t seconds) {
   pthread_t threads[CALLERS];
   set_mean(0, 2);
@@ -891,7 +891,7 @@ static uint64_t race(opener open, uint64_t enough, uint64_t seconds) {
   uint64_t opened = 0, left_out = 0, closed_early = 0;
   uint64_t begin = clock_nanos(CLOCK_MONOTONIC), passed = 0;
   for (uint64_t seed = 1; closed_early < enough && passed < PATIENCE_SECONDS * 1000000000ULL &&
-                          (passed < seconds * 1000000000u || opened <= WINDOWS_MIN || records_written == 0);
+                          (passed < seconds * 1000000000u || opened <= LEASES_MIN || records_written == 0);
        passed = clock_nanos(CLOCK_MONOTONIC) - begin) {
     seed = seed * 6364136223846793005ULL + 1442695040888963407ULL;
     if (!open((seed >> 33) % 20000)) {
@@ -910,21 +910,21 @@ static uint64_t race(opener open, uint64_t enough, uint64_t seconds) {
   }
   while (!open(0)) {
   }
-  /* This window is over at once: its sites go off, so no frame is open then. */
+  /* This lease is over at once: its sites go off, so no frame is open then. */
   while (*(volatile uint8_t *)&code[0] == ENTRY_ON || *(volatile uint8_t *)&code[1] == EXIT_ON) {
   }
   stop = true;
   for (int i = 0; i < CALLERS; i++) {
     pthread_join(threads[i], NULL);
   }
-  fprintf(stderr, "        %" PRIu64 " windows, %" PRIu64 " left out, %" PRIu64 " records, %" PRIu64 " closed early\n",
+  fprintf(stderr, "        %" PRIu64 " leases, %" PRIu64 " left out, %" PRIu64 " records, %" PRIu64 " closed early\n",
           opened, left_out, records_written, closed_early);
   return closed_early;
 }
 
-static void shouldNeverCloseANewerWindowWhileThreadsRaceWithArm(void) {
+static void shouldNeverCloseANewerLeaseWhileThreadsRaceWithArm(void) {
   fixture(false);
-  CHECK_EQUAL(race(open_window, UINT64_MAX, 3), 0);
+  CHECK_EQUAL(race(open_lease, UINT64_MAX, 3), 0);
   CHECK(records_written > 0);
   CHECK_EQUAL(code[0], OFF);
   CHECK_EQUAL(code[1], OFF);
@@ -932,23 +932,23 @@ static void shouldNeverCloseANewerWindowWhileThreadsRaceWithArm(void) {
   CHECK_EQUAL(functions[0].closers, 0);
 }
 
-static void shouldCloseANewerWindowWhenArmDoesNotLookAtClosers(void) {
+static void shouldCloseANewerLeaseWhenArmDoesNotLookAtClosers(void) {
   fixture(false);
-  CHECK(race(open_window_blindly, 1, 30) > 0);
+  CHECK(race(open_lease_blindly, 1, 30) > 0);
 }
 
 static void shouldSwitchEverySiteOffWhenTheAgentDies(void) {
   fixture(false);
-  arm(0, LONG_WINDOW);
-  arm(3, LONG_WINDOW);
+  arm(0, LONG_LEASE);
+  arm(3, LONG_LEASE);
   agent_died("a test", NULL);
   for (int i = 0; i < 2 * FUNCTIONS; i++) {
     CHECK_EQUAL(code[i], OFF);
   }
   CHECK_EQUAL(session->state, MDL_AGENT_DEAD);
   uint32_t index = 0;
-  uint64_t window = LONG_WINDOW;
-  CHECK_EQUAL(record_arm(&index, &window, 1), 0);
+  uint64_t lease = LONG_LEASE;
+  CHECK_EQUAL(record_arm(&index, &lease, 1), 0);
   CHECK_EQUAL(code_toggle(&index, 1, 1), 0);
   CHECK_EQUAL(code[0], OFF);
 }
@@ -999,7 +999,7 @@ TESTS({"shouldAttachOncePerThreadAndKeepErrno", shouldAttachOncePerThreadAndKeep
        shouldSwitchEntriesOffAtOnceAndExitsAfterTheLastFrameWhenDisarmed},
       {"shouldTakeBackDiscardedFramesFromTheOpenOnes", shouldTakeBackDiscardedFramesFromTheOpenOnes},
       {"shouldLeaveOutOfArmWhatIsBeingClosed", shouldLeaveOutOfArmWhatIsBeingClosed},
-      {"shouldNotCloseANewWindow", shouldNotCloseANewWindow},
-      {"shouldNeverCloseANewerWindowWhileThreadsRaceWithArm", shouldNeverCloseANewerWindowWhileThreadsRaceWithArm},
-      {"shouldCloseANewerWindowWhenArmDoesNotLookAtClosers", shouldCloseANewerWindowWhenArmDoesNotLookAtClosers},
+      {"shouldNotCloseANewLease", shouldNotCloseANewLease},
+      {"shouldNeverCloseANewerLeaseWhileThreadsRaceWithArm", shouldNeverCloseANewerLeaseWhileThreadsRaceWithArm},
+      {"shouldCloseANewerLeaseWhenArmDoesNotLookAtClosers", shouldCloseANewerLeaseWhenArmDoesNotLookAtClosers},
       {"shouldSwitchEverySiteOffWhenTheAgentDies", shouldSwitchEverySiteOffWhenTheAgentDies})

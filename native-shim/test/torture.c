@@ -3,7 +3,7 @@
 #include "os/sys.h"
 #include "record/frames.h"
 #include "record/mode.h"
-#include "record/windows.h"
+#include "record/lease.h"
 #include "session/memory.h"
 #include "torture.h"
 

@@ -104,8 +104,8 @@ struct mdl_api {
   uint64_t sync_cores;    /* 104 int64_t (void): serialises every core that runs this process */
   uint64_t toggle;        /* 112 int64_t (const uint32_t *sites, int64_t n, int64_t on): returns the number of stores */
   uint64_t arm;           /* 120 int64_t (const uint32_t *functions, const uint64_t *longest_ticks, int64_t n): sampled mode,
-                                 opens a window for each function; it ends after longest_ticks at the latest. Skips functions
-                                 whose window is still closing. Returns the number of stores */
+                                 switches each function's probes on, for longest_ticks at most (record/lease.h). Skips functions
+                                 whose lease is still ending. Returns the number of stores */
   uint64_t allocate;      /* 128 uint64_t (uint64_t bytes): zeroed, 64-byte aligned memory of the session; 0 if out of memory */
   uint64_t decode;        /* 136 int64_t (uint64_t code, int64_t length, uint8_t *lengths): lengths[i] = length of the
                                  instruction that starts at i, 0 inside one. Stops at the first bad instruction. Returns the
@@ -118,10 +118,10 @@ struct mdl_api {
   uint64_t record_slow;       /* 168 void (struct mdl_function *, uint64_t ticks, uint64_t self, uint64_t inside): exact mode */
   uint64_t sample_entry_slow; /* 176 as entry_slow, sampled mode */
   uint64_t sample_exit_slow;  /* 184 void (struct mdl_site *, uint64_t function, uint64_t key, uint64_t call_site): sampled mode */
-  uint64_t expire_entry;      /* 192 void (struct mdl_site *): the window is over */
+  uint64_t expire_entry;      /* 192 void (struct mdl_site *): the deadline has passed */
   uint64_t expire_exit;       /* 200 void (struct mdl_site *): if it is over and no frame is open */
 
-  uint64_t disarm;      /* 208 int64_t (const uint32_t *functions, int64_t n): sampled mode, ends the window of each: entries
+  uint64_t disarm;      /* 208 int64_t (const uint32_t *functions, int64_t n): sampled mode, ends the lease of each: entries
                                off now, exits after their last frame. Returns the number of stores */
   uint64_t program_cpu; /* 216 int64_t (void): CPU nanoseconds of all threads, each since its first probe */
 

@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #define MDL_MAGIC 0x31535345534c444dULL /* "MDLSESS1", little-endian */
-#define MDL_VERSION 11u /* raised with each change of what a session holds */
+#define MDL_VERSION 12u /* raised with each change of what a session holds */
 
 enum mdl_session_state { MDL_STARTING = 0, MDL_ARMED = 1, MDL_ENDED = 2, MDL_AGENT_DEAD = 3 };
 /* MDL_EXACT: every call is recorded, else a sample. MDL_MIXED: a function may have a mean, so threads have rows and countdowns.
@@ -66,14 +66,14 @@ struct mdl_header {
   uint32_t thread_count;      /* 152 */
   uint32_t flags;             /* 156 enum mdl_session_flag */
   uint64_t toggles;           /* 160 stores to probe sites */
-  uint64_t samples;           /* 168 records drained from rings */
+  uint64_t samples;           /* 168 calls that have told their callers: records drained from rings */
   uint64_t threads_refused;   /* 176 threads that got no block: their calls are not seen */
   uint64_t arena_refused;     /* 184 allocations that did not fit in the limit */
   uint64_t armed_tsc;         /* 192 0 until the first probes are in place */
   uint32_t sync;              /* 200 0 none needed yet, 1 T_max, 2 membarrier */
-  uint32_t sample_size;       /* 204 */
-  uint32_t epoch_millis;      /* 208 */
-  uint32_t learned;           /* 212 sites whose function was learned or found to vary; only grows */
+  uint32_t learned;           /* 204 sites whose function was learned or found to vary; only grows */
+  uint32_t wrapper;           /* 208 process that has executed this one to wait for it; the outermost of several, 0 for none */
+  uint32_t apart_files;       /* 212 created so far by processes that gave up rights (session/apart.h) */
   uint64_t agent_cpu_nanos;   /* 216 CPU time of the agent's threads so far */
   uint64_t lookup;            /* 224 struct mdl_function *[lookup_mask + 1]: open addressing by address, linear probing, */
   uint64_t lookup_mask;       /* 232 0 ends a chain; slot = ((address >> 4) * 0x9E3779B97F4A7C15) >> 32 & lookup_mask */
@@ -98,7 +98,7 @@ struct mdl_header {
   uint64_t start_ticks;       /* 376 field 22 of /proc/PID/stat, 0 when unknown: with pid and boot it names the process, */
   char boot[40];              /* 384 boot id, NUL-terminated                      whatever the clocks are set to */
   uint64_t processes_unprobed; /* 424 that were forked before the probes were in place, and stay without */
-  uint64_t expired;           /* 432 functions whose windows threads have ended: those were late, or too dear. Only grows */
+  uint64_t expired;           /* 432 functions that threads have stopped: the agent was late, or they were too dear. Only grows */
   uint64_t tick_price;        /* 440 mixed mode: of a thread's time, what a tick of measuring it takes up, in 256ths of a tick:
                                      100 ticks at a budget of 1 %. 0: there is no limit */
   uint32_t clock_ticks;       /* 448 what reading the clock adds to a call that is timed, which is taken off: in ticks, and */
@@ -110,9 +110,7 @@ struct mdl_header {
   uint64_t thread_places;     /* 480 where the first struct mdl_thread are, side by side; 0 before there are any */
   uint32_t thread_places_taken; /* 488 only grows */
   uint32_t processes_apart;   /* 492 not counted since they or their parents gave up rights (session/apart.h) */
-  uint32_t wrapper;           /* 496 process that has executed this one to wait for it; the outermost of several, 0 for none */
-  uint32_t apart_files;       /* 500 created so far by processes that gave up rights (session/apart.h) */
-  uint8_t reserved[8];        /* 504 */
+  uint8_t reserved[16];       /* 496 */
   char program[1024];         /* 512 path of the executable, NUL-terminated UTF-8 */
   char id[512];               /* 1536 NAME-PID-TIME */
   char directory[1024];       /* 2048 the session's directory */
@@ -132,7 +130,7 @@ enum mdl_function_flag { MDL_COUNTED = 1, MDL_OFF = 2, MDL_EVERY_CALL = 4, MDL_I
 
 struct mdl_function {
   uint64_t address;     /*   0 what the compiler passes to __cyg_profile_func_*; never 0 in a valid record */
-  uint64_t deadline;    /*   8 tsc: a call that finds it passed ends the window, should the agent be late */
+  uint64_t deadline;    /*   8 tsc: a call that finds it passed switches the probes off, should the agent be late */
   uint32_t code_size;   /*  16 bytes of its code, as far as it lies in one piece; 0 when that is not known */
   uint32_t mean;        /*  20 which calls are timed: 0 none, they are counted. Else they are counted too, and recorded in the
                                threads' rows: 1 all of them, N > 1 each by chance, one of N. See tier.h */
@@ -146,14 +144,14 @@ struct mdl_function {
   uint32_t build;       /*  52 build id of that ELF file, in hexadecimal, 0 when it has none */
   uint32_t counting;    /*  56 1 while its stubs lead to their counters; of the agent alone */
   uint8_t reserved[4];  /*  60 what probes look at is in one line of the cache */
-  uint64_t row;         /*  64 struct mdl_row of all drained samples, 0 for none; written by the agent alone */
+  uint64_t callers;     /*  64 newest struct mdl_edge; a list through .next: sampled mode; written by the agent alone */
   uint32_t name;        /*  72 offset in the file of a struct mdl_string: demangled name */
   uint32_t symbol;      /*  76 as in the symbol table */
   uint32_t file;        /*  80 source file, 0 when unknown */
   uint32_t line;        /*  84 0 when unknown */
   uint32_t image;       /*  88 path of the ELF file */
   uint32_t exit_sites;  /*  92 number of exit sites in site_list */
-  double calls;         /*  96 estimate from windows shorter than the time they stand for */
+  double calls;         /*  96 estimate: counted while its entries are on, scaled from slices else */
   double calls_variance; /* 104 of that estimate */
   uint64_t site_list;   /* 112 uint32_t site indices: exits first, then entries */
   uint32_t entry_sites; /* 120 */
@@ -211,8 +209,7 @@ struct mdl_bodies {
 struct mdl_call {
   uint64_t inside; /*  0 of a call that alone stands for itself in its thread's row: total - nested there when it began, so that
                          its return knows what ran within (rows.h). Sampled mode, others: MDL_CALL_WEIGHED, and in the lower half
-                         the calls that it stands for in the row; 0: it goes into the ring. So the mean of a function may
-                         change while it runs */
+                         the calls that it stands for in the row. So the mean of a function may change while it runs */
   uint64_t before; /*  8 mdl_thread.taken when it began; MDL_CPU_TIME in sampled mode: tsc when it began */
   uint64_t start;  /* 16 when it began; MDL_CPU_TIME: by the thread's CPU time; 0: it is not recorded */
 };
@@ -369,16 +366,15 @@ struct mdl_metric {
   uint64_t points[960]; /* 80 struct mdl_point[2][MDL_HISTORY_POINTS] */
 };
 
-/* One timed call. Complete when seq == (uint32_t)(position + 1), where position counts from 0. */
+/* A timed call that tells its caller; its duration is in its thread's row. Complete when seq == (uint32_t)(position + 1), where
+ * position counts from 0. */
 struct mdl_record {
   uint64_t start;    /*  0 tsc */
   uint64_t duration; /*  8 ticks */
   uint64_t caller;   /* 16 code of whoever called: where the call returns to; of a call that was inlined, its exit hook */
-  uint32_t function; /* 24 index; MDL_RECORD_TOLD: the call is in its thread's row, and is here for its caller alone */
+  uint32_t function; /* 24 index */
   uint32_t seq;      /* 28 written last */
 };
-
-#define MDL_RECORD_TOLD 0x80000000u
 
 /* An HdrHistogram with two significant digits, in sparse chunks, in ticks. With v the duration:
  * k = bsr(v | 255), shift = k - 7, index = (v >> shift) + (shift << 7); chunk index / 128, slot index % 128. */
@@ -394,12 +390,11 @@ struct mdl_row {
   uint32_t function; /* 40 index */
   uint32_t weight;   /* 44 in a thread's row, sampled mode: calls that one of them stands for at most; 0: 1 */
   uint64_t samples;  /* 48 calls that were timed, in sampled mode */
-  uint64_t callers;  /* 56 newest struct mdl_edge; a list through .next: sampled mode */
-  uint64_t nested;   /* 64 of total, what calls took that ran within another of the same function, and so is in there twice */
-  uint64_t chunks[MDL_ROW_CHUNKS]; /* 72 uint64_t[MDL_CHUNK_SLOTS] each, 0 while empty */
+  uint64_t nested;   /* 56 of total, what calls took that ran within another of the same function, and so is in there twice */
+  uint64_t chunks[MDL_ROW_CHUNKS]; /* 64 uint64_t[MDL_CHUNK_SLOTS] each, 0 while empty */
 };
 
-/* The calls of a row's function by one caller; written by the agent alone, complete before it is in the list. */
+/* The calls of a function by one caller; written by the agent alone, complete before it is in the list. */
 #define MDL_CALLERS 256u        /* in a list at most, MDL_CALLER_OTHER included */
 #define MDL_CALLER_NONE (~0u)   /* code without probes, or none that is known */
 #define MDL_CALLER_OTHER (~1u)  /* functions that found the list full */
@@ -408,9 +403,9 @@ struct mdl_edge {
   uint64_t next;    /*  0 struct mdl_edge */
   uint32_t caller;  /*  8 index of the function, or one of the above */
   uint32_t pad;     /* 12 */
-  uint64_t calls;   /* 16 as in the row: those that the samples stand for */
+  uint64_t calls;   /* 16 those that the samples stand for */
   uint64_t total;   /* 24 ticks, of all these calls */
-  uint64_t samples; /* 32 calls that were timed */
+  uint64_t samples; /* 32 calls that have told their caller */
 };
 
 /*
@@ -554,7 +549,7 @@ MDL_AT(mdl_header, id, 1536);
 MDL_AT(mdl_header, directory, 2048);
 static_assert(sizeof(struct mdl_header) == 4096, "mdl_header");
 MDL_AT(mdl_function, index, 40);
-MDL_AT(mdl_function, row, 64);
+MDL_AT(mdl_function, callers, 64);
 MDL_AT(mdl_function, site_list, 112);
 static_assert(sizeof(struct mdl_function) == 128, "mdl_function");
 MDL_AT(mdl_site, index, 36);
@@ -574,8 +569,8 @@ MDL_AT(mdl_metric, since_tsc, 56);
 static_assert(sizeof(struct mdl_metric) == 80 + 2 * MDL_HISTORY_POINTS * sizeof(struct mdl_point), "mdl_metric");
 static_assert(sizeof(struct mdl_point) == 16, "mdl_point");
 static_assert(sizeof(struct mdl_record) == 32, "mdl_record");
-MDL_AT(mdl_row, chunks, 72);
-static_assert(sizeof(struct mdl_row) == 456, "mdl_row");
+MDL_AT(mdl_row, chunks, 64);
+static_assert(sizeof(struct mdl_row) == 448, "mdl_row");
 static_assert(sizeof(struct mdl_edge) == 40, "mdl_edge");
 MDL_AT(mdl_slices, rows, 64);
 static_assert(sizeof(struct mdl_slices) == 64 + MDL_SLICES * sizeof(struct mdl_slice), "mdl_slices");

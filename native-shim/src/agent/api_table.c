@@ -22,7 +22,7 @@
 #include "record/program_cpu.h"
 #include "record/record.h"
 #include "record/slices.h"
-#include "record/windows.h"
+#include "record/lease.h"
 #include "session/log.h"
 #include "session/options.h"
 #include "session/session.h"

@@ -316,13 +316,13 @@ uint64_t code_wait_until(uint64_t tsc) {
 /* ---- sites */
 
 /*
- * A site has three users that may want it on: the recorder (the agent, and application threads that close windows), a client
+ * A site has three users that may want it on: the recorder (the agent, and application threads that end leases), a client
  * (fastinst.h) and snippets; at a whole function, clients and snippets for its entry and its return. Each user keeps its
  * wish in the site's record and stores the instruction that all wishes require.
  *
  * Assumes    A1 x86-TSO: accesses before a fence are visible to other processors before accesses after it (Intel SDM
  *               vol. 3, 8.2; AMD APM vol. 2, 7.2)
- *            A2 each wish has one writer at a time: `recording` by the protocol of windows (record/windows.c), `client` and
+ *            A2 each wish has one writer at a time: `recording` by the protocol of leases (record/lease.c), `client` and
  *               MDL_SNIPPETS by a lock (record/client.c)
  * Guarantees G1 once no thread is between steps 1 and 3, a site is on if and only if some user wants it
  * Progress   P1 no locks; step 3 repeats only if another thread has stored in between

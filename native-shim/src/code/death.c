@@ -3,7 +3,7 @@
  *
  * Assumes    A1 only code_toggle(), record_arm() and client_attach() switch a site on, and each checks for the agent's
  *               death after its last store
- *            A2 x86-TSO (record/windows.c), `dead` being written by a locked instruction
+ *            A2 x86-TSO (record/lease.c), `dead` being written by a locked instruction
  * Guarantees G1 from some moment after agent_died() or agent_process_dies() on, every site is off
  * Progress   P1 neither waits for Java
  *

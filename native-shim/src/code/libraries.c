@@ -5,7 +5,7 @@
  *
  * Assumes    A1 the dynamic linker unmaps an image under the lock under which dl_iterate_phdr calls back, and counts
  *               it in dlpi_subs (glibc: _dl_close_worker)
- *            A2 x86-TSO (record/windows.c)
+ *            A2 x86-TSO (record/lease.c)
  * Guarantees G1 text is replaced only in an image that was there when the agent began to hold, and only where the program has not
  *               changed it since it was copied (code/own_text.c)
  *            G2 dlclose unmaps nothing that is held, unless the agent takes longer than HOLD_NANOS_MAX. What libc closes

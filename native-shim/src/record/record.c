@@ -1,6 +1,6 @@
 /*
  * Slow paths of recording. Generated code calls them if a thread has no block yet, a frame is not on top, a row is missing,
- * or a window has expired; sites without a fast path always call them.
+ * or a lease has expired; sites without a fast path always call them.
  */
 #include "record/record.h"
 
@@ -12,7 +12,7 @@
 #include "record/rows.h"
 #include "record/thread.h"
 #include "record/tier.h"
-#include "record/windows.h"
+#include "record/lease.h"
 
 /* The flags in mdl_call.inside of a single call. */
 #define FLAGS (MDL_CALL_MEASURED | MDL_CALL_UNTIMED)
@@ -41,7 +41,7 @@ static uint32_t mean_of(const struct mdl_function *function) {
   return is_exact() ? 1 : __atomic_load_n(&function->mean, __ATOMIC_RELAXED);
 }
 
-/* Whether the function's window has expired. In a process that cannot close windows, calls count until the agent closes
+/* Whether the function's lease has expired. In a process that cannot end leases, calls count until the agent closes
  * it. */
 static bool is_over(struct mdl_site *site, const struct mdl_function *function) {
   if (__rdtsc() <= __atomic_load_n(&function->deadline, __ATOMIC_RELAXED)) {

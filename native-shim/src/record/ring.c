@@ -17,6 +17,6 @@ void record_in_ring(struct mdl_thread *thread, const struct mdl_function *functi
   record->start = start;
   record->duration = ticks;
   record->caller = caller;
-  record->function = function->index | MDL_RECORD_TOLD;
+  record->function = function->index;
   __atomic_store_n(&record->seq, (uint32_t)(position + 1), __ATOMIC_RELEASE);
 }

@@ -1,4 +1,4 @@
-/* The thread's ring of calls with their callers, drained by the agent. Sampled and mixed mode. */
+/* The thread's ring of calls that tell their callers, drained by the agent. Sampled and mixed mode. */
 #ifndef MDL_RING_H
 #define MDL_RING_H
 

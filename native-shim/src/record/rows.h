@@ -16,7 +16,7 @@
 
 #include <mdl/layout.h>
 
-/* The call begins now and counts as `weight` calls in its row; 0: its duration goes into the ring. */
+/* The call begins now and counts as `weight` calls in its row. */
 void record_starts(const struct mdl_thread *thread, struct mdl_call *call, const struct mdl_function *function, uint32_t weight);
 
 /* A call of this weight has returned; `inside` is its mdl_call.inside. */

@@ -3,13 +3,13 @@
 #include "os/sys.h"
 #include "record/apart_calls.h"
 #include "record/program_cpu.h"
-#include "record/windows.h"
+#include "record/lease.h"
 #include "session/blocks.h"
 #include "session/memory.h"
 
 #include <x86intrin.h>
 
-/* A slice that the agent closes late ends by itself after so many times its length: in the application's threads (windows.c). */
+/* A slice that the agent closes late ends by itself after so many times its length: in the application's threads (lease.c). */
 enum { LATE = 8 };
 
 static struct {

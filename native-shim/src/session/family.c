@@ -287,7 +287,7 @@ void family_is_gone(struct mdl_process *process) {
 }
 
 /*
- * The kernel knows another process's CPU time only as of its last scheduler tick, several profiler windows ago. In between
+ * The kernel knows another process's CPU time only as of its last scheduler tick, several milliseconds ago. In between
  * it is extrapolated at the recent rate.
  */
 static uint64_t cpu_of(struct mdl_process *process, uint64_t now) {

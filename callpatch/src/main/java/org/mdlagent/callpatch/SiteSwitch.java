@@ -30,7 +30,7 @@ public final class SiteSwitch {
         });
     }
 
-    /// Lets a recorder see calls, or none any more. As a window begins and ends, no entry stays without its exit: the
+    /// Lets a recorder see calls, or none any more. No entry stays without its exit: the
     /// exits are switched on first, and off last.
     ///
     /// @param exits   indices of the site table

@@ -234,7 +234,7 @@ public final class Probes {
         images.activateOpened(false);
     }
 
-    /// The same for the sites whose function is not known, which no window of a function switches: exits, which close
+    /// The same for the sites whose function is not known, which no switching of functions reaches: exits, which close
     /// whatever frame they meet, before entries, which ask the shim for their function.
     public void activateOpenedUnknown() {
         if (learned.isAnyUnknown()) {

@@ -101,7 +101,7 @@ public final class Agent {
     }
 
     private void run() throws IOException {
-        // Without the profiler there are no windows: every call is recorded, at probes that clients request.
+        // Without the profiler every call is recorded, at probes that clients request.
         boolean exact = options.exact() || !options.profile();
         Memory.putInt(
                 header + HeaderDescriptor.FLAGS,
@@ -148,7 +148,7 @@ public final class Agent {
         if (!exact) {
             logFunctions(probes, "exact", options.exactFunctions(), "every call of ");
             logFunctions(probes, "counted", options.countedFunctions(), "every call is counted of ");
-            logFunctions(probes, "windowed", options.windowedFunctions(), "windows choose the calls of ");
+            logFunctions(probes, "sliced", options.slicedFunctions(), "slices see the calls of ");
         }
         collect(probes, collector, ticks, exact, control, metrics);
     }

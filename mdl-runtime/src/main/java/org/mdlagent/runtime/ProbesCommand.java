@@ -13,7 +13,7 @@ import org.mdlagent.profiler.Collector;
 import org.mdlagent.runtime.options.FunctionGlob;
 import org.mdlagent.runtime.options.Matching;
 
-/// `probes on FUNCTIONS`, `probes off FUNCTIONS`: the functions that the profiler records. `probes windowed`,
+/// `probes on FUNCTIONS`, `probes off FUNCTIONS`: the functions that the profiler records. `probes sliced`,
 /// `probes exact`, `probes N`: which of their calls it times ([Tier]). `probes points FIRST FUNCTIONS`: their
 /// sites in memory, from number FIRST on, as many as fit; one line each, with columns separated by tabs:
 ///
@@ -60,7 +60,7 @@ final class ProbesCommand implements Command {
         Consumer<List<Integer>> action = action(state);
         if (blank < 0 || action == null) {
             throw new IllegalArgumentException(
-                    "probes are switched by: probes on|off FUNCTIONS, probes windowed|exact|N FUNCTIONS, and shown by: probes"
+                    "probes are switched by: probes on|off FUNCTIONS, probes sliced|exact|N FUNCTIONS, and shown by: probes"
                             + " points FIRST FUNCTIONS");
         }
         String wanted = arguments.substring(blank).strip();
@@ -76,7 +76,7 @@ final class ProbesCommand implements Command {
         return switch (state) {
             case ON -> collector::reopen;
             case "off" -> collector::close;
-            case "windowed" -> functions -> collector.setTier(functions, Tier.WINDOWED);
+            case "sliced" -> functions -> collector.setTier(functions, Tier.SLICED);
             case "exact" -> functions -> collector.setTier(functions, Tier.EXACT);
             default -> byChance(state);
         };

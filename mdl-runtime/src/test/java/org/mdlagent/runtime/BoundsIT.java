@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/// Whether the truth lies within the bounds that windows lead to, of 95 %: of functions that measure themselves, whose
+/// Whether the truth lies within the bounds that slices lead to, of 95 %: of functions that measure themselves, whose
 /// durations are steady, alternate, have a long tail, or come in phases.
 @Tag("timing")
 class BoundsIT {
@@ -42,7 +42,7 @@ class BoundsIT {
             String hertz = "2.5e9"; // only for the lengths of its phases
             Dist.Outcome outcome = Dist.run(
                     directory,
-                    Dist.preload("wait,windowed=*,budgetPercent=" + BUDGET + ",session=" + session),
+                    Dist.preload("wait,sliced=*,budgetPercent=" + BUDGET + ",session=" + session),
                     List.of(program.toString(), Integer.toString(SECONDS), Integer.toString(seed), hertz));
             assertThat(outcome.status()).isZero();
             String[] lines = new String(outcome.out(), StandardCharsets.UTF_8).split("\n");

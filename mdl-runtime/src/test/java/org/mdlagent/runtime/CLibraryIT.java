@@ -143,7 +143,7 @@ class CLibraryIT {
 
         Dist.Outcome exact = run(directory.resolve("exact"), List.of("--exact"), List.of("*"), "./difficult");
         Dist.Outcome storm =
-                run(directory.resolve("storm"), List.of("--windowed=*", "--budget=100"), List.of("*"), "./difficult");
+                run(directory.resolve("storm"), List.of("--sliced=*", "--budget=100"), List.of("*"), "./difficult");
 
         for (Dist.Outcome outcome : List.of(exact, storm)) {
             assertThat(outcome.status()).as(outcome.err()).isZero();

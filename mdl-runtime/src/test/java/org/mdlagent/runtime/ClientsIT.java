@@ -113,17 +113,17 @@ class ClientsIT {
         assertThat(report.get("unmatched").asLong()).isZero();
     }
 
-    /// Clients hold probes on between windows; the body that clients and recorder share must not record there.
+    /// Clients hold probes on between slices; the body that clients and recorder share must not record there.
     @Tag("timing")
     @Test
-    void shouldNotCountOutsideOfWindowsWhatClientsSee() throws Exception {
+    void shouldNotCountOutsideOfSlicesWhatClientsSee() throws Exception {
         Map<String, String[]> truth = run("budgetPercent=100", "held");
 
         long calls = Long.parseLong(truth.get("leaf")[0]);
         assertThat(truth.get("clients")).containsExactly(Long.toString(2 * calls));
         JsonNode report = Dist.report(directory, session);
         assertThat(Dist.calls(report).get("leaf")).isCloseTo(calls, within(calls / 3));
-        // A window that is over is not ended again by each call.
+        // A slice that is over is not ended again by each call.
         assertThat(report.at("/overhead/toggles").asLong()).isLessThan(100_000);
     }
 

@@ -109,17 +109,17 @@ class CountedFunctionsIT {
         }
     }
 
-    /// It is called so rarely that its windows stay open, unless the machine is so busy that the agent ends them late.
+    /// It is called so rarely that its slices stay open, unless the machine is so busy that the agent ends them late.
     /// Then what is not known exactly has bounds.
     @ParameterizedTest
     @ValueSource(strings = {"-finstrument-functions", "-fpatchable-function-entry=5"})
-    void shouldCountEveryCallWhileWindowsTakeTurnsWithOtherTiers(String flags) throws Exception {
+    void shouldCountEveryCallWhileSlicesTakeTurnsWithOtherTiers(String flags) throws Exception {
         long nanos = 40_000;
         Process process = start(flags, "counted=work,countedMean=3", THREADS + "", "1500", nanos + "");
         BufferedReader output = process.inputReader();
         assertThat(output.readLine()).isEqualTo("ready");
         do {
-            for (String tier : List.of("windowed", "exact", "5", "windowed", "2", "exact")) {
+            for (String tier : List.of("sliced", "exact", "5", "sliced", "2", "exact")) {
                 ask(tier, "work");
             }
         } while (!output.ready());
@@ -174,7 +174,7 @@ class CountedFunctionsIT {
 
         JsonNode called = Dist.function(end(process), "called");
 
-        // Windows that have opened since have timed some.
+        // Slices that have opened since have timed some.
         assertThat(called.get("sampled").asLong()).isBetween(2 * 64L, calls / 10L);
         // Whether the agent has come meanwhile or not.
         assertThat(called.get("callsExact").asBoolean()).isFalse();

@@ -29,7 +29,7 @@ class ExactFunctionsIT {
 
     private List<String> exactly(List<String> globs, List<String> command) {
         List<String> all = new ArrayList<>(List.of(
-                Dist.mdl(), "run", "--wait", "--windowed=*", "-o", session().toString()));
+                Dist.mdl(), "run", "--wait", "--sliced=*", "-o", session().toString()));
         globs.forEach(glob -> all.add("--exact=" + glob));
         all.add("--");
         all.addAll(command);
@@ -84,7 +84,7 @@ class ExactFunctionsIT {
         assertThat(Dist.function(report, "sibling").get("exact").asBoolean()).isFalse();
     }
 
-    /// The windows of the others open and close a hundred times a second, and somebody switches one by hand.
+    /// The slices of the others open and close a hundred times a second, and somebody switches one by hand.
     @ParameterizedTest
     @ValueSource(strings = {"-finstrument-functions", "-fpatchable-function-entry=5"})
     void shouldCountEveryCallWhileProbesAreSwitchedAndThreadsComeAndGo(String flags) throws Exception {
@@ -92,7 +92,7 @@ class ExactFunctionsIT {
         ProcessBuilder builder =
                 new ProcessBuilder(program.toString(), "10000").redirectError(ProcessBuilder.Redirect.INHERIT);
         builder.environment()
-                .putAll(Dist.preload("wait,budgetPercent=100,windowed=*,exact=work,exact=leaf,session=" + session()));
+                .putAll(Dist.preload("wait,budgetPercent=100,sliced=*,exact=work,exact=leaf,session=" + session()));
         Process process = builder.start();
         BufferedReader output = process.inputReader();
         assertThat(output.readLine()).isEqualTo("ready");
@@ -109,7 +109,7 @@ class ExactFunctionsIT {
         assertThat(counted.get("leaf")).isBetween(1L, 2 * calls);
     }
 
-    /// Windows rest for longer than probes stay on by themselves.
+    /// Slices rest for longer than probes stay on by themselves.
     @Test
     void shouldCountEveryCallWhileNothingIsLeftForTheOthers() throws Exception {
         Path program = Dist.compile(directory, "awakes", "-fpatchable-function-entry=5");

@@ -29,7 +29,7 @@ import org.mdlagent.profiler.report.session.SessionReader;
 class FamilyIT {
     private static final int WORKERS = 4;
     private static final int CALLS_PER_STEP = 1000;
-    private static final int WINDOWS = 5;
+    private static final int SLICES = 5;
 
     @TempDir
     Path directory;
@@ -186,10 +186,10 @@ class FamilyIT {
         Process process = Dist.start(List.of(program.toString(), "input"), "wait,session=" + session);
         try {
             Dist.await("the workers", () -> seenByWorkers(session).size() == WORKERS);
-            for (int window = 0; window < WINDOWS; window++) {
+            for (int slice = 0; slice < SLICES; slice++) {
                 long toggles = toggles(session);
                 Map<Integer, Long> before = seenByWorkers(session);
-                Dist.await("a window in each worker", () -> {
+                Dist.await("a slice in each worker", () -> {
                     Map<Integer, Long> now = seenByWorkers(session);
                     return toggles(session) > toggles
                             && before.keySet().stream().allMatch(pid -> now.get(pid) > before.get(pid));
@@ -260,13 +260,13 @@ class FamilyIT {
     }
 
     @Test
-    void shouldEndWindowsByThemselvesWhenTheProcessWithTheAgentIsKilled() throws Exception {
-        try (Family family = new Family("windowed=*")) {
+    void shouldEndSlicesByThemselvesWhenTheProcessWithTheAgentIsKilled() throws Exception {
+        try (Family family = new Family("sliced=*")) {
             family.step();
             assertThat(callsSeen(family)).isBetween(1L, (long) CALLS_PER_STEP);
             assertThat(family.end("KILL")).isEqualTo(128 + 9);
 
-            Dist.await("the end of the windows", () -> {
+            Dist.await("the end of the slices", () -> {
                 long before = callsSeen(family);
                 family.step();
                 return callsSeen(family) == before;
@@ -302,7 +302,7 @@ class FamilyIT {
     @Test
     void shouldSwitchOffWithoutJavaWhenTheAgentsThreadIsStuck() throws Exception {
         Path stopper = Dist.compile(directory, "stop_thread");
-        try (Family family = new Family("windowed=*")) {
+        try (Family family = new Family("sliced=*")) {
             family.step();
             Process stopping = new ProcessBuilder(stopper.toString(), Long.toString(family.pid()), "1").start();
             assertThat(stopping.inputReader().readLine()).isEqualTo("stopped");

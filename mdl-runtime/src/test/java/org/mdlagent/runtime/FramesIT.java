@@ -27,7 +27,7 @@ class FramesIT {
         "'', --exact",
         "'', --exact=*",
         "'', --counted=*",
-        "'', --windowed=*",
+        "'', --sliced=*",
         "-fpatchable-function-entry=5, --exact"
     })
     void shouldHideNothing(String flags, String tier) throws Exception {
@@ -51,7 +51,7 @@ class FramesIT {
         JsonNode report = Dist.report(directory, session);
         Matcher counted = CALLS.matcher(run.text());
         assertThat(counted.find()).isTrue();
-        if (!tier.equals("--windowed=*")) {
+        if (!tier.equals("--sliced=*")) {
             Map<String, Long> calls = Dist.calls(report);
             assertThat(calls.get("is_visible")).isEqualTo(Long.parseLong(counted.group(1)));
             assertThat(calls.get("even") + calls.get("odd")).isEqualTo(Long.parseLong(counted.group(2)));

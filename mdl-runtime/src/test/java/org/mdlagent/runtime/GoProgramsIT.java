@@ -185,7 +185,7 @@ class GoProgramsIT {
         build("program", PROGRAM, "1", "-buildmode=exe");
         Dist.Outcome alone = Dist.run(directory, Map.of("GOGC", "5"), List.of("./program"));
 
-        Dist.Outcome outcome = run("--windowed=*", "--budget=100");
+        Dist.Outcome outcome = run("--sliced=*", "--budget=100");
 
         assertThat(outcome.status()).as(outcome.err()).isZero();
         assertThat(outcome.text()).isEqualTo(alone.text());

@@ -142,9 +142,9 @@ class HandlersIT {
         return found;
     }
 
-    /// Windows open and close meanwhile.
+    /// Slices open and close meanwhile.
     private void sample(String probes, String ends, String stride) throws Exception {
-        run("windowed=*", probes, ends, SHORT, "warm", stride, "alone");
+        run("sliced=*", probes, ends, SHORT, "warm", stride, "alone");
         Map<String, Long> counted = counts();
 
         // A negative sum of own times is refused as damage here.

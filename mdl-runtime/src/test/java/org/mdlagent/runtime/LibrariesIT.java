@@ -183,7 +183,7 @@ class LibrariesIT {
                 List.of(host().toString(), "cycles", plugin().toString(), "2000", Integer.toString(CALLS));
 
         Dist.Outcome run =
-                Dist.run(directory, Dist.preload("wait,windowed=*,budgetPercent=100,session=" + session), command);
+                Dist.run(directory, Dist.preload("wait,sliced=*,budgetPercent=100,session=" + session), command);
 
         assertThat(run.status()).isZero();
         assertThat(run.err()).isEmpty();

@@ -203,7 +203,7 @@ class OnDemandIT {
 
     /// One after the other, each by a request of its own, while threads execute them.
     @ParameterizedTest
-    @ValueSource(strings = {"budgetPercent=100,windowed=*", "exact"})
+    @ValueSource(strings = {"budgetPercent=100,sliced=*", "exact"})
     void shouldComputeTheSameWhileFunctionsAreProbed(String options) throws Exception {
         start(options + ",libraryFunctions=10000", true);
         List<String> symbols = symbols(process.pid());

@@ -76,7 +76,6 @@ class ProfileStoreIT {
                 OptionalLong.of(n),
                 true,
                 false,
-                10,
                 Map.of("/opt/app", "b" + n % 3));
         List<FunctionProfile> functions = IntStream.range(0, FUNCTIONS)
                 .mapToObj(i -> new FunctionProfile(

@@ -21,7 +21,7 @@ class ReplacedTextIT {
     private static final int MILLIS_WHEN_ARMED = 200;
     private static final int MILLIS_FROM_START = 600;
     private static final long SEED = Long.getLong("mdl.seed", 1);
-    private static final String STORM = "windowed=*";
+    private static final String STORM = "sliced=*";
     private static final List<String> FLAGS =
             List.of("-fno-lto", "-finstrument-functions", "-fpatchable-function-entry=5");
     private static final List<String> WAYS = List.of("over", "move", "write", "advise");

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.io.TempDir;
 /// The sampled profiler on sqlite3, against the exact count of the same work.
 ///
 /// The goal is an error of at most 10 % for each of the twenty hottest functions. It is mostly met, but not by each
-/// function in each run: one that is called in short phases only is seen in few windows (docs/sampling.md, "What is
+/// function in each run: one that is called in short phases only is seen in few slices (docs/sampling.md, "What is
 /// timed must be warm"). So the test prints all errors, and asserts what holds in every run.
 @Tag("timing")
 class SampledIT {
@@ -36,7 +36,7 @@ class SampledIT {
         List<String> command = List.of(Dist.debian("sqlite3").toString(), ":memory:");
         Dist.Outcome alone = Dist.run(aloneIn, Map.of(), workload, command);
         Path session = directory.resolve("session");
-        // As many windows as there can be: at the default there are so few that luck would decide.
+        // As many slices as there can be: at the default there are so few that luck would decide.
         List<String> sampled = new ArrayList<>(
                 List.of(Dist.mdl(), "run", "--wait", "--budget", "100", "-o", session.toString(), "--"));
         sampled.addAll(command);
@@ -78,7 +78,7 @@ class SampledIT {
                 100 * errors.getLast());
         // All are off together, by some percent and otherwise in each run: what probes cost is predicted.
         assertThat(errors.get(HOTTEST / 2)).isLessThanOrEqualTo(1.5 * GOAL);
-        // One may be called in a phase of 0.2 s only, of which a busy machine leaves few windows.
+        // One may be called in a phase of 0.2 s only, of which a busy machine leaves few slices.
         assertThat(errors.get(HOTTEST - 2)).isLessThanOrEqualTo(0.5);
     }
 }

@@ -16,7 +16,7 @@ import java.util.stream.Stream;
 /// environment but what is said here, so that two runs can be compared. What one leaves stays until the next.
 final class ScriptRuns {
     /// All probes are switched on and off all the time.
-    static final String TOGGLING = "windowed=*,budgetPercent=100";
+    static final String TOGGLING = "sliced=*,budgetPercent=100";
 
     private final Path directory;
 

@@ -19,7 +19,7 @@ class SmallStacksIT {
     @TempDir
     Path directory;
 
-    /// @param calls that each of the program's 16 threads makes one of; 0 where they may come between windows
+    /// @param calls that each of the program's 16 threads makes one of; 0 where they may come between slices
     @ParameterizedTest
     @CsvSource({
         "-fpatchable-function-entry=5, 'exact,wait', 16",

@@ -60,7 +60,7 @@ class ToggleStormIT {
 
         Dist.Outcome under = Dist.run(
                 directory,
-                Dist.preload("wait,windowed=*,budgetPercent=100,session=" + session),
+                Dist.preload("wait,sliced=*,budgetPercent=100,session=" + session),
                 List.of(program.toString()));
 
         assertThat(under.out()).isEqualTo(alone.out());

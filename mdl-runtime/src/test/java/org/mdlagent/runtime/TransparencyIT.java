@@ -56,7 +56,7 @@ class TransparencyIT {
             "executes_in_thread",
             "forks_and_exits");
 
-    private static final String STORM = "wait,windowed=*";
+    private static final String STORM = "wait,sliced=*";
 
     @TempDir
     static Path built;

@@ -26,7 +26,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 class UnpreparedProgramsIT {
     private static final String EXACT = "wait,exact";
 
-    /// Each function has windows of one call, as often as the agent can open them.
+    /// Each function has slices of one call, as often as the agent can open them.
     private static final String STORM = "wait," + ScriptRuns.TOGGLING;
 
     private static final long SEED = Long.getLong("mdl.switch.seed", 1);

@@ -16,7 +16,7 @@ public final class FunctionDescriptor {
     public static final long WEIGHT = 48;
     public static final long BUILD = 52;
     public static final long COUNTING = 56;
-    public static final long ROW = 64;
+    public static final long CALLERS = 64;
     public static final long NAME = 72;
     public static final long SYMBOL = 76;
     public static final long FILE = 80;

@@ -35,9 +35,9 @@ public final class HeaderDescriptor {
     public static final long ARENA_REFUSED = 184;
     public static final long ARMED_TSC = 192;
     public static final long SYNC = 200;
-    public static final long SAMPLE_SIZE = 204;
-    public static final long EPOCH_MILLIS = 208;
-    public static final long LEARNED = 212;
+    public static final long LEARNED = 204;
+    public static final long WRAPPER = 208;
+    public static final long APART_FILES = 212;
     public static final long AGENT_CPU_NANOS = 216;
     public static final long LOOKUP = 224;
     public static final long LOOKUP_MASK = 232;
@@ -72,8 +72,6 @@ public final class HeaderDescriptor {
     public static final long THREAD_PLACES = 480;
     public static final long THREAD_PLACES_TAKEN = 488;
     public static final long PROCESSES_APART = 492;
-    public static final long WRAPPER = 496;
-    public static final long APART_FILES = 500;
     public static final long PROGRAM = 512;
     public static final long ID = 1536;
     public static final long DIRECTORY = 2048;
@@ -81,7 +79,7 @@ public final class HeaderDescriptor {
     public static final long SIZE = 4096;
 
     public static final long MAGIC_VALUE = 0x31535345534c444dL;
-    public static final int VERSION_VALUE = 11;
+    public static final int VERSION_VALUE = 12;
 
     public static final int STATE_STARTING = 0;
     public static final int STATE_ARMED = 1;

@@ -1,7 +1,7 @@
 package org.mdlagent.arch.layout;
 
-/// Offsets in `struct mdl_record` of `mdl/layout.h`, one timed call in a thread's ring: bytes from its start.
-/// What each field means, its unit and its writer stand there.
+/// Offsets in `struct mdl_record` of `mdl/layout.h`, a timed call that tells its caller, in a thread's ring: bytes
+/// from its start. What each field means, its unit and its writer stand there.
 public final class RecordDescriptor {
     public static final long START = 0;
     public static final long DURATION = 8;
@@ -10,9 +10,6 @@ public final class RecordDescriptor {
     public static final long SEQ = 28;
 
     public static final long SIZE = 32;
-
-    /// In [#FUNCTION]: the call is counted in its thread's row, and recorded here only for its caller.
-    public static final int TOLD = 0x80000000;
 
     private RecordDescriptor() {}
 }

@@ -52,7 +52,7 @@ public record FunctionRecord(long address) {
         return hasFlag(FunctionDescriptor.FLAG_EVERY_CALL);
     }
 
-    /// Mean number of calls per timed call, 0 if windows choose them.
+    /// Mean number of calls per timed call, 0 if the function is sliced.
     public int mean() {
         return Memory.getInt(address + FunctionDescriptor.MEAN);
     }
@@ -71,9 +71,9 @@ public record FunctionRecord(long address) {
         return Double.longBitsToDouble(Memory.getLong(address + FunctionDescriptor.CALLS_VARIANCE));
     }
 
-    /// Address of the row of its sampled calls, 0 before the first.
-    public long row() {
-        return Memory.getLong(address + FunctionDescriptor.ROW);
+    /// Address of its newest caller (`struct mdl_edge`), 0 before the first.
+    public long callers() {
+        return Memory.getLong(address + FunctionDescriptor.CALLERS);
     }
 
     /// Address of the indices of its sites, exits first; 0 if none was written.

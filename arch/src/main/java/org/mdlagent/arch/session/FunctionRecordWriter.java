@@ -39,7 +39,7 @@ public record FunctionRecordWriter(long address) {
 
     /// Sets the mean number of calls per randomly timed call.
     ///
-    /// @param mean   0 if windows choose timed calls
+    /// @param mean   0 if the function is sliced
     /// @param weight calls that a timed call represents, if the mean is above 1
     public void setMeanRelease(int mean, int weight) {
         if (mean > 1) {
@@ -82,12 +82,7 @@ public record FunctionRecordWriter(long address) {
         Memory.putInt(address + FunctionDescriptor.ENTRY_SITES, entries);
     }
 
-    /// @param row address of the row of its sampled calls
-    public void setRowRelease(long row) {
-        Memory.putLongRelease(address + FunctionDescriptor.ROW, row);
-    }
-
-    /// Remaining calls of the window.
+    /// Number of further timed calls that tell their callers.
     public void setRemaining(int calls) {
         Memory.putInt(address + FunctionDescriptor.REMAINING, calls);
     }

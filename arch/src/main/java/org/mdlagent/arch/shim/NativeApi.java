@@ -510,15 +510,15 @@ public final class NativeApi implements CodeWriter {
         return Memory.getLong(table + COUNTER);
     }
 
-    /// Opens a sampling window for each of `count` functions: indices (int) at `functions`, maximum durations in
-    /// ticks (long) at `longest`. Skips a function whose last window an application thread is still closing.
+    /// Switches the probes of `count` functions on: indices (int) at `functions`, maximum durations in ticks (long)
+    /// at `longest`. Skips a function whose probes an application thread is just switching off.
     ///
     /// @return the number of stores made to sites
     public long arm(long functions, long longest, int count) {
         return call(arm, functions, longest, count);
     }
 
-    /// Ends the windows of `count` functions, whose indices (int) are at `functions`.
+    /// Switches the probes of `count` functions off, whose indices (int) are at `functions`.
     ///
     /// @return the number of stores made to sites
     public long disarm(long functions, int count) {

@@ -3,8 +3,7 @@ package org.mdlagent.arch.shim;
 /// What generated recording code needs from the shim: the location of the thread's block, and the slow paths
 /// (`mdl/api.h`).
 ///
-/// @param exact      every call is recorded in the thread's rows; else windows of calls, in the thread's ring, but for
-///                   functions with `FLAG_EVERY_CALL`
+/// @param exact      every call is recorded in the thread's rows; else those that the mean of their function chooses
 /// @param cpuTime    durations are CPU time, in nanoseconds
 /// @param clock      overhead of reading the clock in a timed call, in its unit
 /// @param agentState address of the session's state

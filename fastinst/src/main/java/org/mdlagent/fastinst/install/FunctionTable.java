@@ -87,7 +87,7 @@ public final class FunctionTable {
             throw new IllegalStateException("the session has no room for another function");
         }
         int name = tables.string(symbol);
-        int index = add(new ProbedFunction(new ProbedImage(image, "", ""), 0, name, name, Tier.WINDOWED, true));
+        int index = add(new ProbedFunction(new ProbedImage(image, "", ""), 0, name, name, Tier.SLICED, true));
         FunctionRecordWriter record = records.writer(index);
         record.setIndex(index);
         record.addFlags(FunctionDescriptor.FLAG_IMPORTED | FunctionDescriptor.FLAG_OFF);

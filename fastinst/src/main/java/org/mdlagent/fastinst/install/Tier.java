@@ -2,9 +2,9 @@ package org.mdlagent.fastinst.install;
 
 /// Which calls of a function are timed in a sampled session.
 ///
-/// @param mean 0: those that windows choose. Else every call is counted: 1, all are timed; N, one of N, by chance
+/// @param mean 0: the function is sliced. Else every call is counted: 1, all are timed; N, one of N, by chance
 public record Tier(int mean) {
-    public static final Tier WINDOWED = new Tier(0);
+    public static final Tier SLICED = new Tier(0);
     public static final Tier EXACT = new Tier(1);
 
     /// So that an interval between two timed calls is a number of 31 bits, however unlikely.

@@ -20,7 +20,7 @@ import org.mdlagent.fastinst.install.Tier;
 /// @param exact            whether every call is recorded instead of a sample
 /// @param exactFunctions   functions with every call recorded, while others are sampled
 /// @param countedFunctions functions with every call counted and randomly chosen ones timed
-/// @param windowedFunctions functions whose calls are timed in windows
+/// @param slicedFunctions  functions whose probes are on in slices of time only
 /// @param countedMean      mean number of their calls per timed call
 /// @param cpuTime          whether durations are CPU time instead of elapsed time
 /// @param sliceMillis      duration of a slice of the session's history, 0: grows with the session's age
@@ -41,7 +41,7 @@ public record AgentOptions(
         boolean exact,
         List<FunctionGlob> exactFunctions,
         List<FunctionGlob> countedFunctions,
-        List<FunctionGlob> windowedFunctions,
+        List<FunctionGlob> slicedFunctions,
         int countedMean,
         boolean cpuTime,
         int sliceMillis,
@@ -61,7 +61,7 @@ public record AgentOptions(
     public static final String PROFILE = "profile";
     public static final String EXACT = "exact";
     public static final String COUNTED = "counted";
-    public static final String WINDOWED = "windowed";
+    public static final String SLICED = "sliced";
     public static final String COUNTED_MEAN = "countedMean";
     public static final String TIME = "time";
     public static final String SLICE_MILLIS = "sliceMillis";
@@ -77,7 +77,7 @@ public record AgentOptions(
     public static final String REPORT = "report";
 
     private static final String KEYS =
-            "session, wait, profile, exact, counted, windowed, countedMean, time, sliceMillis, "
+            "session, wait, profile, exact, counted, sliced, countedMean, time, sliceMillis, "
                     + "budgetPercent, include, exclude, mdl, metric, libraryFunctions, sync, startDelayMillis, "
                     + "children, report";
     private static final int LIBRARY_FUNCTIONS_DEFAULT = 4096;
@@ -113,7 +113,7 @@ public record AgentOptions(
     public AgentOptions {
         exactFunctions = List.copyOf(exactFunctions);
         countedFunctions = List.copyOf(countedFunctions);
-        windowedFunctions = List.copyOf(windowedFunctions);
+        slicedFunctions = List.copyOf(slicedFunctions);
         include = List.copyOf(include);
         exclude = List.copyOf(exclude);
         mdl = List.copyOf(mdl);
@@ -186,7 +186,7 @@ public record AgentOptions(
         if (any(countedFunctions, image, file, name)) {
             return new Tier(countedMean);
         }
-        return any(windowedFunctions, image, file, name) ? Tier.WINDOWED : null;
+        return any(slicedFunctions, image, file, name) ? Tier.SLICED : null;
     }
 
     /// Whether [#includes] or [#tier] depends on source files.
@@ -195,7 +195,7 @@ public record AgentOptions(
                 || anyNeedsFile(exclude)
                 || anyNeedsFile(exactFunctions)
                 || anyNeedsFile(countedFunctions)
-                || anyNeedsFile(windowedFunctions);
+                || anyNeedsFile(slicedFunctions);
     }
 
     private static boolean any(List<FunctionGlob> globs, String image, String file, String name) {
@@ -253,7 +253,7 @@ public record AgentOptions(
                     isExact(exact),
                     globs(EXACT, functions(exact)),
                     globs(COUNTED, texts(COUNTED)),
-                    globs(WINDOWED, texts(WINDOWED)),
+                    globs(SLICED, texts(SLICED)),
                     number(COUNTED_MEAN, COUNTED_MEAN_DEFAULT, 2, Tier.MEAN_MAX),
                     isCpuTime(),
                     number(SLICE_MILLIS, 0, 0, 600_000),
@@ -277,7 +277,7 @@ public record AgentOptions(
                         PROFILE,
                         EXACT,
                         COUNTED,
-                        WINDOWED,
+                        SLICED,
                         COUNTED_MEAN,
                         TIME,
                         SLICE_MILLIS,

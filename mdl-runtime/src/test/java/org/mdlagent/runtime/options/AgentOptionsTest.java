@@ -136,7 +136,7 @@ class AgentOptionsTest {
         assertThat(some.tier("/bin/app", "", "get")).isEqualTo(Tier.EXACT);
         assertThat(some.tier("/bin/app", "", "go")).isEqualTo(new Tier(7));
         assertThat(some.tier("/bin/app", "", "f")).isNull();
-        assertThat(valid("windowed=f").tier("/bin/app", "", "f")).isEqualTo(Tier.WINDOWED);
+        assertThat(valid("sliced=f").tier("/bin/app", "", "f")).isEqualTo(Tier.SLICED);
         assertThat(valid("counted=g").tier("/bin/app", "", "g")).isEqualTo(new Tier(100));
         assertThat(valid("counted=a.c:f").needsFiles()).isTrue();
     }

@@ -28,7 +28,7 @@ public final class Confidence {
 
     /// Half the interval of an estimated number of calls, relative to it; empty where the number is exact or 0.
     ///
-    /// An estimate that is too low has a variance that is too low, too: both come from windows that have missed
+    /// An estimate that is too low has a variance that is too low, too: both come from slices that have missed
     /// calls. So the interval reaches as far as that of a count of Poisson's distribution that varies as much, by
     /// the approximation of Wilson and Hilferty (Johnson, Kemp, Kotz, "Univariate Discrete Distributions", ch. 4).
     public static OptionalDouble relativeError(double variance, long count) {
@@ -45,6 +45,19 @@ public final class Confidence {
     /// number has Poisson's distribution.
     public static double ofSamples(double count) {
         return QUANTILE_95 / Math.sqrt(count);
+    }
+
+    /// Half the interval of a part that was estimated, relative to it; empty where fewer than two observations tell.
+    ///
+    /// @param part         that observations were found to have, above 0
+    /// @param observations how many there were, of which none has to do with another
+    public static OptionalDouble ofPart(double part, double observations) {
+        if (observations < 2) {
+            return OptionalDouble.empty();
+        }
+        double freedom = observations - 1;
+        double byChance = quantile95(freedom) * Math.sqrt((1 - part) / part / freedom);
+        return OptionalDouble.of(Math.max(byChance, UNMET_OBSERVATIONS / observations));
     }
 
     /// What of [#relativeError] is due to chance: what it is not is the same in another run.

@@ -6,13 +6,10 @@ import org.mdlagent.arch.site.RecordingTicks;
 /// measured to add to a call of an empty function ("Performance Measurement Tools and MDL", 1997, calls the sum
 /// obsCost), and what caches add to that. In ticks of the time-stamp counter.
 ///
-/// In sampled sessions a timed call has its part of what a window costs besides: code that has just been changed, and
-/// stubs and records that no cache holds, and the calls that warm these. That figure was fitted to the CPU time that
-/// sqlite3 and Lua take without a budget, beside runs without probes.
-///
 /// @param cpuTime whether durations are measured by the threads' CPU time
 public record ProbeCost(boolean cpuTime) {
-    private static final double TIMED = 1000;
+    /// What a call that tells its caller costs besides: the ring and the shim's code for it are in no cache.
+    private static final double TELLING = 1000;
 
     /// What a call costs besides where its stub, its site and its rows have left a cache since the last one,
     /// and at how many calls in a second of CPU time half of them are still there. The first cache is full of
@@ -37,9 +34,9 @@ public record ProbeCost(boolean cpuTime) {
         return counted * counted(rate) + timedByChance(byChance) + all * exact(rate);
     }
 
-    /// What it costs besides to write records of calls, in runs.
-    public double inRuns(long timed) {
-        return TIMED * timed + clock(timed);
+    /// What it costs besides that calls tell their callers, through the threads' rings.
+    public double telling(double calls) {
+        return TELLING * calls;
     }
 
     /// What a call of a function costs whose calls are all counted.

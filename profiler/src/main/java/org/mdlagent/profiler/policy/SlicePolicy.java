@@ -13,7 +13,8 @@ import org.mdlagent.profiler.estimate.ProbeCost;
 /// time have their turn more often.
 ///
 /// Slices of frequent functions are short and many, those of rarer ones long and few: a slice lasts as long as
-/// some hundred calls take, so that switching probes costs less than counting does.
+/// some hundred calls take, so that switching probes costs less than counting does. Where there are so few functions
+/// that switching them costs next to nothing, all slices are short and many.
 public final class SlicePolicy {
     /// The part of the budget that functions have whose probes stay on, while others are sliced.
     public static final double PART_OF_OTHERS = 0.6;
@@ -117,8 +118,11 @@ public final class SlicePolicy {
 
     /// @return what suits this
     public Plan plan(Observation seen) {
-        int[] frequent = which(seen, i -> 1e9 * seen.rate.applyAsDouble(i) >= FREQUENT);
-        int[] rare = which(seen, i -> !(1e9 * seen.rate.applyAsDouble(i) >= FREQUENT));
+        // The more slices there are, the fewer phases fall between them.
+        boolean affordable = switchingNanos(seen, seen.functions.length) <= SWITCH_PART * income(seen) * PERIOD_NANOS;
+        IntPredicate often = i -> affordable || 1e9 * seen.rate.applyAsDouble(i) >= FREQUENT;
+        int[] frequent = which(seen, often);
+        int[] rare = which(seen, often.negate());
         int[] dear = which(seen, i -> seen.timeable.test(i) && seen.share.applyAsDouble(i) >= MUCH_TIME);
         int[] others = which(seen, i -> seen.timeable.test(i) && seen.share.applyAsDouble(i) < MUCH_TIME);
         boolean both = frequent.length > 0 && rare.length > 0;

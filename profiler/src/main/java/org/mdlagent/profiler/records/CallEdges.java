@@ -3,12 +3,13 @@ package org.mdlagent.profiler.records;
 import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.layout.EdgeDescriptor;
-import org.mdlagent.arch.layout.RowDescriptor;
+import org.mdlagent.arch.layout.FunctionDescriptor;
+import org.mdlagent.arch.session.FunctionRecords;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.shim.NativeApi;
 import org.mdlagent.fastinst.calls.ReturnSite;
 
-/// Who calls whom: adds timed calls to the edges of the call graph, in the session file.
+/// Who calls whom: adds calls that tell their callers to the edges of the call graph, in the session file.
 ///
 /// Calls of one edge that follow each other are added up first. Used by one thread.
 final class CallEdges {
@@ -18,9 +19,10 @@ final class CallEdges {
     private static final int EDGES_MAX = 1 << 18;
 
     /// Edges are allocated so many at a time.
-    private static final int BLOCK = 64;
+    static final int BLOCK = 64;
 
     private final NativeApi api;
+    private final FunctionRecords functions;
     private final LongFunction<ReturnSite> returnSites;
     private final LongMap<Site> known = new LongMap<>(CALL_SITES_MAX);
 
@@ -60,6 +62,7 @@ final class CallEdges {
     /// @param returnSites tells of a return address what call stands there
     CallEdges(NativeApi api, LongFunction<ReturnSite> returnSites) {
         this.api = api;
+        functions = new FunctionRecords(api.session());
         this.returnSites = returnSites;
     }
 
@@ -71,14 +74,13 @@ final class CallEdges {
     /// Adds a timed call, which is in the session file after [#store].
     ///
     /// @param function index of the callee
-    /// @param row      its row
     /// @param from     code of the caller
     /// @param weight   calls that it stands for
-    void add(int function, long row, long from, long ticks, long weight) {
+    void add(int function, long from, long ticks, long weight) {
         Site site = site(from);
         if (site.edge == null || site.callee != function) {
             int caller = site.call.callerOf(function);
-            site.edge = edge(function, row, caller == ReturnSite.NONE ? EdgeDescriptor.CALLER_NONE : caller);
+            site.edge = edge(function, caller == ReturnSite.NONE ? EdgeDescriptor.CALLER_NONE : caller);
             site.callee = function;
         }
         if (site.edge != null) {
@@ -118,11 +120,11 @@ final class CallEdges {
         return site;
     }
 
-    private @Nullable Edge edge(int function, long row, int caller) {
+    private @Nullable Edge edge(int function, int caller) {
         long key = (long) function << Integer.SIZE | Integer.toUnsignedLong(caller);
         Edge edge = edges.get(key);
         if (edge == null) {
-            edge = find(row, caller);
+            edge = find(functions.address(function) + FunctionDescriptor.CALLERS, caller);
             if (edge != null) {
                 edges.put(key, edge);
             }
@@ -131,9 +133,11 @@ final class CallEdges {
     }
 
     /// That of others when the list is full; null when the session has no room, which the shim counts.
-    private @Nullable Edge find(long row, int caller) {
+    ///
+    /// @param list where the newest of the list stands
+    private @Nullable Edge find(long list, int caller) {
         int length = 0;
-        long edge = Memory.getLong(row + RowDescriptor.CALLERS);
+        long edge = Memory.getLong(list);
         for (; edge != 0; edge = Memory.getLong(edge + EdgeDescriptor.NEXT)) {
             if (Memory.getInt(edge + EdgeDescriptor.CALLER) == caller) {
                 return new Edge(edge);
@@ -141,19 +145,19 @@ final class CallEdges {
             length++;
         }
         if (length >= EdgeDescriptor.CALLERS - 1 && caller != EdgeDescriptor.CALLER_OTHER) {
-            return find(row, EdgeDescriptor.CALLER_OTHER);
+            return find(list, EdgeDescriptor.CALLER_OTHER);
         }
-        return create(row, caller);
+        return create(list, caller);
     }
 
-    private @Nullable Edge create(long row, int caller) {
+    private @Nullable Edge create(long list, int caller) {
         long edge = allocate();
         if (edge == 0) {
             return null;
         }
         Memory.putInt(edge + EdgeDescriptor.CALLER, caller);
-        Memory.putLong(edge + EdgeDescriptor.NEXT, Memory.getLong(row + RowDescriptor.CALLERS));
-        Memory.putLongRelease(row + RowDescriptor.CALLERS, edge);
+        Memory.putLong(edge + EdgeDescriptor.NEXT, Memory.getLong(list));
+        Memory.putLongRelease(list, edge);
         return new Edge(edge);
     }
 

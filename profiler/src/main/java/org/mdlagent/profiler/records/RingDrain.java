@@ -1,15 +1,10 @@
 package org.mdlagent.profiler.records;
 
 import java.lang.invoke.VarHandle;
-import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.function.LongFunction;
-import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.layout.RecordDescriptor;
-import org.mdlagent.arch.layout.RowDescriptor;
-import org.mdlagent.arch.session.FunctionRecord;
-import org.mdlagent.arch.session.FunctionRecords;
 import org.mdlagent.arch.session.ThreadBlock;
 import org.mdlagent.arch.session.ThreadBlockWriter;
 import org.mdlagent.arch.session.ThreadBlocks;
@@ -17,20 +12,18 @@ import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.shim.NativeApi;
 import org.mdlagent.fastinst.calls.ReturnSite;
 
-/// Moves timed calls from the threads' rings into the functions' histograms and the edges of the call graph, all in
-/// the session file.
+/// Moves timed calls that tell their callers from the threads' rings into the edges of the call graph, in the session
+/// file. Their durations are in the threads' rows already.
 ///
-/// A window times only some of its calls, so a sample of a window with many calls stands for more of them: it is
-/// entered as often as that. Otherwise the few calls of a slow phase would outweigh the many of a quick one.
-///
-/// Of calls that are recorded in their thread's row a ring holds some, for their callers.
+/// Each stands for all calls of its function in some span of time ([SampleWeights]), and is added as often as that.
+/// Otherwise the few calls of a slow phase would outweigh the many of a quick one.
 ///
 /// Assumes
 ///   A1 a thread reserves positions in order and completes a record by storing its sequence number last (release on
 ///      x86-64); it does not write there again until the tail has passed
-///   A2 this is the only writer of tails, of the functions' rows and of their edges
+///   A2 this is the only writer of tails and of the functions' edges
 /// Guarantees
-///   G1 a record is in a histogram before the tail passes it: whatever moment the process is killed at, a reader that
+///   G1 a record is in its edge before the tail passes it: whatever moment the process is killed at, a reader that
 ///      adds the records behind the tail misses none, and counts those of one batch twice at most
 ///   G2 a position whose writer never completes it (a signal handler that jumped out) is passed over after it was
 ///      seen incomplete in two drains in a row
@@ -45,13 +38,13 @@ import org.mdlagent.fastinst.calls.ReturnSite;
 ///   2 copy a batch of positions up to it         write the record
 ///   3 count those in front that are complete     store its sequence number (release)
 ///   4 copy these again (acquire)
-///   5 add them to rows and edges
+///   5 add them to edges
 ///   6 store the tail (release)                   find the tail behind the position: use it again
 public final class RingDrain {
     /// Records that are moved at once.
     static final int BATCH = 64;
 
-    /// The rings are to be emptied when so many calls may have been timed: they may be half full then.
+    /// The rings are to be emptied when so many calls may have told their callers: they may be half full then.
     public static final int EXPECTED_MAX = 4096;
 
     private static final int LONGS = (int) (RecordDescriptor.SIZE / Long.BYTES);
@@ -62,9 +55,7 @@ public final class RingDrain {
     /// In one long: the function's index is the lower half, the sequence number the upper.
     private static final int FUNCTION_AND_SEQ = (int) (RecordDescriptor.FUNCTION / Long.BYTES);
 
-    private final NativeApi api;
     private final ThreadBlocks threads;
-    private final FunctionRecords functions;
     private final CallEdges edges;
 
     /// By thread block: the position that was incomplete in the last drain.
@@ -72,20 +63,12 @@ public final class RingDrain {
 
     private final long[] records = new long[BATCH * LONGS];
 
-    /// By function.
-    private @Nullable SampledRow[] rows = {};
-
-    /// The row whose sums are not stored.
-    private @Nullable SampledRow added;
-
-    /// Calls that may have been timed since the rings were emptied.
+    /// Calls that may have told their callers since the rings were emptied.
     private long expected;
 
     /// @param returnSites tells of a return address what call stands there
     public RingDrain(NativeApi api, LongFunction<ReturnSite> returnSites) {
-        this.api = api;
         threads = new ThreadBlocks(api.session());
-        functions = new FunctionRecords(api.session());
         edges = new CallEdges(api, returnSites);
     }
 
@@ -94,7 +77,7 @@ public final class RingDrain {
         edges.forgetCallSites();
     }
 
-    /// So many calls more may be timed.
+    /// So many calls more may tell their callers.
     public void expect(long calls) {
         expected += calls;
     }
@@ -138,7 +121,7 @@ public final class RingDrain {
         return moved;
     }
 
-    /// Adds complete records from a position on to their rows and edges.
+    /// Adds complete records from a position on to their edges.
     ///
     /// Methods are compiled when they have been called often, so there is one for a batch, and one for a record. A
     /// loop over all records would be interpreted for 300,000 turns.
@@ -149,7 +132,7 @@ public final class RingDrain {
         for (int i = 0; i < complete; i++) {
             add(i * LONGS, weights); // 5
         }
-        store();
+        edges.store();
         return complete;
     }
 
@@ -176,60 +159,8 @@ public final class RingDrain {
     }
 
     private void add(int at, SampleWeights weights) {
-        boolean told = ((int) records[at + FUNCTION_AND_SEQ] & RecordDescriptor.TOLD) != 0;
-        int function = (int) records[at + FUNCTION_AND_SEQ] & ~RecordDescriptor.TOLD;
+        int function = (int) records[at + FUNCTION_AND_SEQ];
         long weight = weights.of(function, records[at + START]);
-        long ticks = records[at + DURATION];
-        SampledRow row = row(function);
-        if (row != null && (told || add(row, ticks, weight))) {
-            edges.add(function, row.address, records[at + CALLER], ticks, weight);
-        }
-    }
-
-    private boolean add(SampledRow row, long ticks, long weight) {
-        if (row != added) {
-            storeRow();
-            added = row;
-        }
-        return row.add(ticks, weight);
-    }
-
-    /// Stores what has been added.
-    private void store() {
-        storeRow();
-        edges.store();
-    }
-
-    private void storeRow() {
-        if (added != null) {
-            added.store();
-            added = null;
-        }
-    }
-
-    /// The function's row, or null when there is no memory for it, which the shim counts.
-    private @Nullable SampledRow row(int function) {
-        SampledRow row = function < rows.length ? rows[function] : null;
-        return row != null ? row : findRow(function);
-    }
-
-    private @Nullable SampledRow findRow(int function) {
-        FunctionRecord described = functions.get(function);
-        long address = described.row();
-        if (address == 0) {
-            address = api.allocate(RowDescriptor.SIZE);
-            if (address == 0) {
-                return null;
-            }
-            Memory.putLong(address + RowDescriptor.MIN, Long.MAX_VALUE);
-            Memory.putInt(address + RowDescriptor.FUNCTION, described.index());
-            functions.writer(function).setRowRelease(address);
-        }
-        if (function >= rows.length) {
-            rows = Arrays.copyOf(rows, Math.max(function + 1, 2 * rows.length));
-        }
-        SampledRow row = new SampledRow(api, address);
-        rows[function] = row;
-        return row;
+        edges.add(function, records[at + CALLER], records[at + DURATION], weight);
     }
 }

@@ -3,12 +3,12 @@ package org.mdlagent.profiler.records;
 import java.util.Arrays;
 import java.util.SplittableRandom;
 
-/// How many calls each timed call stands for, by function.
+/// How many calls each call stands for that tells its caller, by function.
 ///
-/// Of each span of time, which is a window or what is between two looks at an open function, some calls are timed
-/// ([SampleRuns]), and share all calls of the time that the span stands for.
+/// A function's time is divided into spans: each begins when some of its calls are asked to tell. Those that do share
+/// all calls of the span.
 ///
-/// What counts is when a call began: one that outlasts its window is one of few that end then, and would else stand for
+/// What counts is when a call began: one that outlasts its span is one of few that end then, and would else stand for
 /// all that have been made since.
 public final class SampleWeights {
     /// How long a call can last and still be given the weight of its own span: so many spans of its function.
@@ -45,9 +45,9 @@ public final class SampleWeights {
     /// The weight of the calls of the newest span is known.
     ///
     /// @param calls that the span stands for
-    /// @param timed of these, above 0
-    public void set(int function, double calls, double timed) {
-        weights[at(function, 0)] = calls / timed;
+    /// @param told  of these, have told their callers, above 0
+    public void set(int function, double calls, double told) {
+        weights[at(function, 0)] = calls / told;
     }
 
     /// For how many calls one stands, at least 1. To be asked once for each call, in the order of their ends.

@@ -118,7 +118,7 @@ public final class SampledProfiler implements Collector {
         estimates = new CallEstimates(probes, slicer, cost, header, ticksPerNano);
         chance = new ChanceTiming(probes, cost, budget * tscHz);
         rings = new RingDrain(api, probes.returnSites()::at);
-        told = new Told(api, probes, rings, budget, ticksPerNano);
+        told = new Told(api, probes, rings, cost, budget, ticksPerNano);
         stopped = new StoppedFunctions(tiers, budget, ticksPerNano);
         changes = new ArmList(api);
         leaseTicks = (long) (LEASE_NANOS * ticksPerNano);
@@ -239,8 +239,8 @@ public final class SampledProfiler implements Collector {
     ///
     /// @param rate calls for each nanosecond of CPU time, where that is known better; else not a number
     private void startSlices(int function, double rate) {
-        probes.setTier(function, Tier.WINDOWED);
-        tiers.move(function, Tier.WINDOWED, probes.isTierNamed(function), readings.calls(function));
+        probes.setTier(function, Tier.SLICED);
+        tiers.move(function, Tier.SLICED, probes.isTierNamed(function), readings.calls(function));
         estimates.startSlices(function, rate);
         new FunctionRecordWriter(probes.function(function)).setRemaining(0);
         changes.add(function);
@@ -363,7 +363,7 @@ public final class SampledProfiler implements Collector {
         drainRings();
         changes.clear();
         for (int i = 0; i < means.length; i++) {
-            boolean slices = means[i] == TierChoice.WINDOWED && tiers.rate(i) > 0;
+            boolean slices = means[i] == TierChoice.SLICED && tiers.rate(i) > 0;
             if (slices && !estimates.isSliced(i) && !probes.isLeftOut(i)) {
                 startSlices(i, tiers.rate(i));
             }
@@ -371,7 +371,7 @@ public final class SampledProfiler implements Collector {
         changes.disarm();
         changes.clear();
         for (int i = 0; i < means.length; i++) {
-            if (means[i] != TierChoice.WINDOWED && means[i] != tiers.mean(i) && !probes.isLeftOut(i)) {
+            if (means[i] != TierChoice.SLICED && means[i] != tiers.mean(i) && !probes.isLeftOut(i)) {
                 boolean sliced = estimates.isSliced(i);
                 stay(i, new Tier(means[i]), false);
                 if (sliced) {

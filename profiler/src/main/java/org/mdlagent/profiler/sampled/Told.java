@@ -7,16 +7,15 @@ import org.mdlagent.arch.session.FunctionRecordWriter;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.shim.NativeApi;
 import org.mdlagent.fastinst.Probes;
+import org.mdlagent.profiler.estimate.ProbeCost;
 import org.mdlagent.profiler.records.RingDrain;
 import org.mdlagent.profiler.records.SampleWeights;
 
 /// Timed calls that tell who has made them, through the rings. That is dear, so there are as many as a part of the
 /// budget pays for, in turn for all functions.
 final class Told {
-    /// The part of the budget for it, and what a call costs that tells, in ticks.
+    /// The part of the budget for it.
     private static final double PART = 0.05;
-
-    private static final double TICKS = 1000;
 
     /// So many at once at most, so that rings have room: of all functions, and of one.
     private static final double MOST = 2048;
@@ -28,6 +27,7 @@ final class Told {
     private final NativeApi api;
     private final Probes probes;
     private final RingDrain rings;
+    private final ProbeCost cost;
     private final double budget;
     private final double ticksPerNano;
     private final SampleWeights weights = new SampleWeights();
@@ -39,10 +39,11 @@ final class Told {
 
     private double[] callsAtBegin = {};
 
-    Told(NativeApi api, Probes probes, RingDrain rings, double budget, double ticksPerNano) {
+    Told(NativeApi api, Probes probes, RingDrain rings, ProbeCost cost, double budget, double ticksPerNano) {
         this.api = api;
         this.probes = probes;
         this.rings = rings;
+        this.cost = cost;
         this.budget = budget;
         this.ticksPerNano = ticksPerNano;
     }
@@ -66,7 +67,8 @@ final class Told {
     double ofEach(long now, double used, int called) {
         double passed = now - lastTsc;
         lastTsc = now;
-        return Math.min(Math.min(PART * budget * used * passed / TICKS, MOST) / Math.max(1, called), MOST_OF_EACH);
+        return Math.min(
+                Math.min(PART * budget * used * passed / cost.telling(1), MOST) / Math.max(1, called), MOST_OF_EACH);
     }
 
     /// Lets calls of a function tell.

@@ -7,8 +7,7 @@ import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.profiler.EnteredCalls;
 import org.mdlagent.profiler.estimate.ProbeCost;
 
-/// What the session has measured of its functions so far: a row of each, of what was timed in
-/// windows and of callers, and where threads record calls themselves one of each in every thread.
+/// What the session has measured of its functions so far: their rows in all threads, and who calls them.
 final class CallTables {
     private final long header;
     private final boolean exact;
@@ -56,8 +55,7 @@ final class CallTables {
 
     /// Calls that the durations of a function are of.
     long timed(int function) {
-        long own = functions.get(function).row();
-        long sum = own == 0 ? 0 : Memory.getLong(own + RowDescriptor.COUNT);
+        long sum = 0;
         for (int at = rows.first(function); at != ThreadRows.NONE; at = rows.next(at)) {
             sum += Memory.getLong(rows.row(at) + RowDescriptor.COUNT);
         }
@@ -69,10 +67,7 @@ final class CallTables {
         for (int at = rows.first(function); at != ThreadRows.NONE; at = rows.next(at)) {
             sums.add(rows.row(at));
         }
-        long own = functions.get(function).row();
-        if (own != 0) {
-            sums.add(own);
-        }
+        sums.addCallers(functions.get(function).callers());
     }
 
     /// What the probes have cost, in ticks, as it is predicted.
@@ -80,7 +75,7 @@ final class CallTables {
         boolean cpuTime = (Memory.getInt(header + HeaderDescriptor.FLAGS) & HeaderDescriptor.FLAG_CPU_TIME) != 0;
         ProbeCost cost = new ProbeCost(cpuTime);
         double cpuSeconds = Math.max(1, Memory.getLong(header + HeaderDescriptor.PROGRAM_CPU_NANOS)) / 1e9;
-        double ticks = cost.inRuns(Memory.getLong(header + HeaderDescriptor.SAMPLES));
+        double ticks = cost.telling(Memory.getLong(header + HeaderDescriptor.SAMPLES));
         for (int i = 0; i < entered.length; i++) {
             if (entered[i] == 0) {
                 continue;

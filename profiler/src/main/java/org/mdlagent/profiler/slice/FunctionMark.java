@@ -36,7 +36,7 @@ final class FunctionMark {
     long advance(int function, long calls, long variance, RowSums now, SliceBytes out) {
         long ticks = now.total - total;
         out.put(function);
-        // An estimate may fall. What was too much is not counted again when it rises. The variance falls as windows
+        // An estimate may fall. What was too much is not counted again when it rises. The variance falls as slices
         // tell more of it; a slice has as much of it as of the calls.
         long fresh = Math.max(0, calls - this.calls);
         double part = (double) fresh / Math.max(1, calls);

@@ -50,8 +50,13 @@ final class RowSums {
                 addChunk(i, address);
             }
         }
-        long edge = Memory.getLong(row + RowDescriptor.CALLERS);
-        for (; edge != 0; edge = Memory.getLong(edge + EdgeDescriptor.NEXT)) {
+    }
+
+    /// Adds edges.
+    ///
+    /// @param newest address of the newest one, 0 for none
+    void addCallers(long newest) {
+        for (long edge = newest; edge != 0; edge = Memory.getLong(edge + EdgeDescriptor.NEXT)) {
             edges[edgeCount++] = edge;
         }
     }

@@ -7,7 +7,7 @@ import org.mdlagent.profiler.estimate.ProbeCost;
 /// Which calls of which function are timed: a knapsack over measured rates.
 ///
 /// What is rare is timed wholly, what is frequent is counted wholly and timed by chance, and what is too frequent even
-/// for that is left to windows. A function costs what it is called. It is worth its part of the program's time, as far
+/// for that is left to slices. A function costs what it is called. It is worth its part of the program's time, as far
 /// as that is known, and something by itself. Those that are worth the most for what they cost come first, as long as
 /// they fit into their tier's part of the budget (the greedy solution: Dantzig, "Discrete-Variable Extremum Problems",
 /// Operations Research 5, 1957).
@@ -16,7 +16,7 @@ import org.mdlagent.profiler.estimate.ProbeCost;
 ///
 /// A tier is told by its mean: of how many calls one is timed ([org.mdlagent.fastinst.install.Tier]).
 public final class TierChoice {
-    public static final int WINDOWED = 0;
+    public static final int SLICED = 0;
     public static final int EXACT = 1;
 
     /// The part of the budget up to which functions are timed wholly.
@@ -95,7 +95,7 @@ public final class TierChoice {
             }
         }
         ranks = left;
-        rank(function -> price(countedTicks(rates[function]), means[function] != WINDOWED), shares);
+        rank(function -> price(countedTicks(rates[function]), means[function] != SLICED), shares);
         count(spent, rates, means, income, stay, room);
     }
 
@@ -106,12 +106,12 @@ public final class TierChoice {
         for (int rank = 0; rank < ranks; rank++) {
             int function = function(rank);
             double more = countedTicks(rates[function]);
-            boolean inside = means[function] != WINDOWED;
+            boolean inside = means[function] != SLICED;
             if (counted < most && spent + more <= COUNTED_PART * income * (inside ? stay : 1)) {
                 spent += more;
                 ranked[counted++] = ranked[rank];
             } else {
-                means[function] = WINDOWED;
+                means[function] = SLICED;
             }
         }
         double part = BY_CHANCE_PART * income;

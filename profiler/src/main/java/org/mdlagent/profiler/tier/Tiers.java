@@ -54,6 +54,12 @@ public final class Tiers {
     /// tier for that reason costs what the budget has for its tier in so long, at most.
     private static final double RATE_SECONDS_MIN = 0.05;
 
+    /// Of a function with fewer calls than these, a rate is of so many seconds of CPU time: what initializes a program
+    /// is called some times in its first milliseconds, and then never again.
+    private static final long FEW_CALLS = 100;
+
+    private static final double RATE_SECONDS_MIN_FEW = 0.5;
+
     /// No clock of CPU time is finer.
     private static final double CPU_SECONDS_LEAST = 1e-6;
 
@@ -145,7 +151,7 @@ public final class Tiers {
 
     private double price(int mean, double rate) {
         return switch (mean) {
-            case TierChoice.WINDOWED -> 0;
+            case TierChoice.SLICED -> 0;
             case TierChoice.EXACT -> cost.exact(rate);
             default -> cost.counted(rate) + cost.timedByChance(1.0 / mean);
         };
@@ -276,7 +282,6 @@ public final class Tiers {
             SliceRates slices,
             IntToDoubleFunction clock) {
         double kept = Math.exp(-seconds / MEMORY_SECONDS);
-        double rateSeconds = Math.max(cpuSeconds, RATE_SECONDS_MIN);
         double[] free = new double[calls.length];
         double taken = 0;
         for (int i = 0; i < calls.length; i++) {
@@ -285,7 +290,7 @@ public final class Tiers {
                 free[i] = -1;
                 continue;
             }
-            double rate = seen >= 0 ? seen * 1e9 : (calls[i] - callsAtChoice[i]) / rateSeconds;
+            double rate = seen >= 0 ? seen * 1e9 : rate(calls[i] - callsAtChoice[i], cpuSeconds);
             rates[i] = Math.max(rate, kept * rates[i]);
             free[i] = named[i] ? -1 : rates[i];
             taken += named[i] ? prices[i] * rates[i] : 0;
@@ -303,6 +308,11 @@ public final class Tiers {
                 Math.min(seconds, cpuSeconds),
                 rowsMost());
         return chosen;
+    }
+
+    /// Calls in a second of CPU time.
+    private static double rate(long calls, double cpuSeconds) {
+        return calls / Math.max(cpuSeconds, calls < FEW_CALLS ? RATE_SECONDS_MIN_FEW : RATE_SECONDS_MIN);
     }
 
     /// By function: its part of the time of a thread, as its timed calls tell, but for those that cost next to

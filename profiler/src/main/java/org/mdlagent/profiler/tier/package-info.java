@@ -1,4 +1,4 @@
-/// Which calls of a function are timed: all, one of some by chance, or what windows see; and what a thread may spend.
+/// Which calls of a function are timed: all, one of some by chance, or what slices see; and what a thread may spend.
 @NullMarked
 package org.mdlagent.profiler.tier;
 

@@ -106,11 +106,22 @@ class SlicePolicyTest {
     void shouldCountFunctionsWhoseRateIsNotKnown() {
         double[] rates = {Double.NaN, 1e-3};
 
-        SlicePolicy.Plan plan = new SlicePolicy(COST, 0.01, TICKS_PER_NANO).plan(seen(rates, 1));
+        SlicePolicy.Plan plan = new SlicePolicy(COST, 0.001, TICKS_PER_NANO).plan(seen(rates, 1));
 
         assertThat(plan.rare().functions()).containsExactly(0);
         assertThat(plan.rare().periodNanos()).isPositive().isFinite();
         assertThat(plan.frequent().functions()).containsExactly(1);
+    }
+
+    /// Their rates change by phases, and a phase may fall between two slices that are far apart.
+    @Test
+    void shouldSliceFewFunctionsOftenWhateverTheirRates() {
+        double[] rates = rates(50, 1e5);
+
+        SlicePolicy.Plan plan = new SlicePolicy(COST, 0.01, TICKS_PER_NANO).plan(seen(rates, 1));
+
+        assertThat(plan.rare().functions()).isEmpty();
+        assertThat(plan.frequent().functions()).hasSize(50);
     }
 
     @Test

@@ -12,8 +12,6 @@ import org.mdlagent.arch.layout.EdgeDescriptor;
 import org.mdlagent.arch.layout.FunctionDescriptor;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.layout.RecordDescriptor;
-import org.mdlagent.arch.layout.RowBuckets;
-import org.mdlagent.arch.layout.RowDescriptor;
 import org.mdlagent.arch.layout.ThreadDescriptor;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.shim.NativeApi;
@@ -68,25 +66,15 @@ class RingDrainTest {
 
         assertThat(drain()).isEqualTo(5);
 
-        assertThat(sums(row(1))).isEqualTo(new Sums(4, 100_550, 4));
-        assertThat(Memory.getLong(row(1) + RowDescriptor.MIN)).isEqualTo(100);
-        assertThat(Memory.getLong(row(1) + RowDescriptor.MAX)).isEqualTo(100_000);
-        assertThat(Memory.getInt(row(1) + RowDescriptor.FUNCTION)).isEqualTo(1);
-        assertThat(inHistogram(row(1), 100)).isEqualTo(1);
-        assertThat(inHistogram(row(1), 200)).isEqualTo(1);
-        assertThat(inHistogram(row(1), 250)).isEqualTo(1);
-        // 100,000 has seventeen bits, of which eight count.
-        assertThat(inHistogram(row(1), (100_000 >>> 9) + (9 << 7))).isEqualTo(1);
         assertThat(edge(1, 7)).isEqualTo(new Sums(2, 300, 2));
         assertThat(edge(1, 8)).isEqualTo(new Sums(1, 250, 1));
         assertThat(edge(1, EdgeDescriptor.CALLER_NONE)).isEqualTo(new Sums(1, 100_000, 1));
-        assertThat(sums(row(2))).isEqualTo(new Sums(1, 5, 1));
         assertThat(edge(2, 7)).isEqualTo(new Sums(1, 5, 1));
         assertThat(tail()).isEqualTo(5);
     }
 
     @Test
-    void shouldGoOnFromWhatARowHoldsAlready() {
+    void shouldGoOnFromWhatAnEdgeHoldsAlready() {
         record(1, 100, IN_7);
         drain();
         RingDrain next = new RingDrain(API, returnSites);
@@ -95,9 +83,6 @@ class RingDrainTest {
 
         assertThat(next.drain(weights)).isEqualTo(2);
 
-        assertThat(sums(row(1))).isEqualTo(new Sums(3, 220, 3));
-        assertThat(Memory.getLong(row(1) + RowDescriptor.MIN)).isEqualTo(50);
-        assertThat(Memory.getLong(row(1) + RowDescriptor.MAX)).isEqualTo(100);
         assertThat(edge(1, 7)).isEqualTo(new Sums(3, 220, 3));
     }
 
@@ -110,7 +95,7 @@ class RingDrainTest {
 
         assertThat(drain()).isEqualTo(calls);
 
-        assertThat(sums(row(1)).calls + sums(row(2)).calls + sums(row(3)).calls).isEqualTo(calls);
+        assertThat(edge(1, 7).calls + edge(2, 7).calls + edge(3, 7).calls).isEqualTo(calls);
         assertThat(tail()).isEqualTo(calls);
     }
 
@@ -125,7 +110,6 @@ class RingDrainTest {
 
         assertThat(drain()).isEqualTo(10);
 
-        assertThat(sums(row(1))).isEqualTo(new Sums(10, expected, 10));
         assertThat(edge(1, 7)).isEqualTo(new Sums(10, expected, 10));
         assertThat(tail()).isEqualTo(RECORDS + 7);
     }
@@ -156,7 +140,7 @@ class RingDrainTest {
         complete(incomplete, 1, 30, IN_7);
         assertThat(drain()).isEqualTo(2);
 
-        assertThat(sums(row(1))).isEqualTo(new Sums(3, 80, 3));
+        assertThat(edge(1, 7)).isEqualTo(new Sums(3, 80, 3));
         assertThat(tail()).isEqualTo(4);
     }
 
@@ -170,7 +154,7 @@ class RingDrainTest {
         assertThat(drain()).isEqualTo(1);
         assertThat(drain()).isEqualTo(1);
 
-        assertThat(sums(row(1))).isEqualTo(new Sums(2, 50, 2));
+        assertThat(edge(1, 7)).isEqualTo(new Sums(2, 50, 2));
         assertThat(tail()).as("seen once").isEqualTo(next);
         assertThat(drain()).isZero();
         assertThat(tail()).as("seen twice").isEqualTo(next + 1);
@@ -185,54 +169,40 @@ class RingDrainTest {
 
         drain();
 
-        assertThat(sums(row(1))).isEqualTo(new Sums(6, 42, 2));
-        assertThat(inHistogram(row(1), 7)).isEqualTo(6);
         assertThat(edge(1, 7)).isEqualTo(new Sums(6, 42, 2));
-    }
-
-    @Test
-    void shouldKeepOnlyTheCallersOfCallsThatAreInTheirThreadsRows() {
-        record(1 | RecordDescriptor.TOLD, 10, IN_7);
-        record(1, 5, IN_7);
-        record(2, 20, IN_7);
-
-        assertThat(drain()).isEqualTo(3);
-
-        assertThat(sums(row(1))).isEqualTo(new Sums(1, 5, 1));
-        assertThat(edge(1, 7)).isEqualTo(new Sums(2, 15, 2));
-        assertThat(sums(row(2))).isEqualTo(new Sums(1, 20, 1));
     }
 
     @Test
     void shouldLeaveOutWhatThereIsNoMemoryFor() {
         record(1, 10, IN_7);
         drain();
-        record(1, 20, IN_7); // row, chunk and edge are there
-        record(2, 20, IN_7); // no row
-        record(1, 1 << 20, IN_7); // no chunk
+        for (int function = 2; function <= CallEdges.BLOCK; function++) {
+            record(function, 1, IN_7);
+        }
+        drain();
+        record(1, 20, IN_7); // its edge is there
+        record(1, 20, IN_8); // no edge
         record(1, 30, IN_7);
         long limit = Memory.getLong(HEADER + HeaderDescriptor.LIMIT);
         long refused = Memory.getLong(HEADER + HeaderDescriptor.ARENA_REFUSED);
 
         Memory.putLong(HEADER + HeaderDescriptor.LIMIT, Memory.getLong(HEADER + HeaderDescriptor.ARENA_NEXT));
         try {
-            assertThat(drain()).isEqualTo(4);
+            assertThat(drain()).isEqualTo(3);
         } finally {
             Memory.putLong(HEADER + HeaderDescriptor.LIMIT, limit);
         }
 
-        assertThat(Memory.getLong(HEADER + HeaderDescriptor.ARENA_REFUSED)).isEqualTo(refused + 2);
-        assertThat(row(2)).isZero();
-        assertThat(sums(row(1))).isEqualTo(new Sums(3, 60, 3));
+        assertThat(Memory.getLong(HEADER + HeaderDescriptor.ARENA_REFUSED)).isEqualTo(refused + 1);
         assertThat(edge(1, 7)).isEqualTo(new Sums(3, 60, 3));
 
-        record(2, 20, IN_7);
+        record(1, 20, IN_8);
         drain();
-        assertThat(sums(row(2))).as("there is memory again").isEqualTo(new Sums(1, 20, 1));
+        assertThat(edge(1, 8)).as("there is memory again").isEqualTo(new Sums(1, 20, 1));
     }
 
     @Test
-    void shouldPassNoRecordThatIsNotInItsRowWhenItIsStopped() {
+    void shouldPassNoRecordThatIsNotInItsEdgeWhenItIsStopped() {
         for (int i = 0; i < 2 * RingDrain.BATCH + 10; i++) {
             record(1, 1, IN_7);
         }
@@ -247,9 +217,7 @@ class RingDrainTest {
         assertThatThrownBy(this::drain).isInstanceOf(IllegalStateException.class);
 
         assertThat(tail()).isEqualTo(2 * RingDrain.BATCH);
-        assertThat(sums(row(1))).isEqualTo(new Sums(tail(), tail(), tail()));
         assertThat(edge(1, 7)).isEqualTo(new Sums(tail(), tail(), tail()));
-        assertThat(inHistogram(row(1), 1)).as("once more, those of one batch").isEqualTo(head());
     }
 
     @Test
@@ -328,27 +296,11 @@ class RingDrainTest {
         return functions + index * FunctionDescriptor.SIZE;
     }
 
-    private long row(int function) {
-        return Memory.getLong(function(function) + FunctionDescriptor.ROW);
-    }
-
     private record Sums(long calls, long ticks, long samples) {}
-
-    private static Sums sums(long row) {
-        return new Sums(
-                Memory.getLong(row + RowDescriptor.COUNT),
-                Memory.getLong(row + RowDescriptor.TOTAL),
-                Memory.getLong(row + RowDescriptor.SAMPLES));
-    }
-
-    private static long inHistogram(long row, int index) {
-        long chunk = Memory.getLong(row + RowBuckets.chunkAt(index));
-        return chunk == 0 ? 0 : Memory.getLong(chunk + RowBuckets.slotAt(index));
-    }
 
     private Sums edge(int function, int caller) {
         List<Sums> found = new ArrayList<>();
-        long edge = Memory.getLong(row(function) + RowDescriptor.CALLERS);
+        long edge = Memory.getLong(function(function) + FunctionDescriptor.CALLERS);
         for (; edge != 0; edge = Memory.getLong(edge + EdgeDescriptor.NEXT)) {
             if (Memory.getInt(edge + EdgeDescriptor.CALLER) == caller) {
                 found.add(new Sums(

@@ -32,7 +32,7 @@ class TierChoiceTest {
     void shouldTimeWhatIsRareCountWhatIsFrequentAndLeaveTheRestToWindows() {
         int[] means = chosen(50e6, 10, 20_000, 250_000, 30_000);
 
-        assertThat(means).containsExactly(TierChoice.WINDOWED, TierChoice.EXACT, TierChoice.EXACT, 256, 32);
+        assertThat(means).containsExactly(TierChoice.SLICED, TierChoice.EXACT, TierChoice.EXACT, 256, 32);
     }
 
     @Test
@@ -60,7 +60,7 @@ class TierChoiceTest {
         assertThat(exact + warm).as("with calls that are timed").isLessThan(0.55 * INCOME);
         // The cheapest first.
         int[] order = Arrays.stream(means)
-                .map(mean -> mean == TierChoice.WINDOWED ? Integer.MAX_VALUE : mean)
+                .map(mean -> mean == TierChoice.SLICED ? Integer.MAX_VALUE : mean)
                 .toArray();
         assertThat(order).isSorted();
     }
@@ -84,8 +84,8 @@ class TierChoiceTest {
         assertThat(means[20_000]).isEqualTo(TierChoice.EXACT);
         assertThat(means[20_001]).isGreaterThan(TierChoice.EXACT);
         assertThat(means[20_002]).isGreaterThan(TierChoice.EXACT);
-        assertThat(means[0]).isNotEqualTo(TierChoice.WINDOWED);
-        assertThat(means[19_999]).isEqualTo(TierChoice.WINDOWED);
+        assertThat(means[0]).isNotEqualTo(TierChoice.SLICED);
+        assertThat(means[19_999]).isEqualTo(TierChoice.SLICED);
     }
 
     /// Were each of them worth what one of a few is, all that there is would go to these.
@@ -113,9 +113,9 @@ class TierChoiceTest {
 
     @Test
     void shouldLeaveFunctionsThatAreNotCalledOrNotFreeWhereTheyAre() {
-        int[] means = chosen(new int[] {TierChoice.WINDOWED, 7, TierChoice.EXACT}, 0, 0, -1);
+        int[] means = chosen(new int[] {TierChoice.SLICED, 7, TierChoice.EXACT}, 0, 0, -1);
 
-        assertThat(means).containsExactly(TierChoice.WINDOWED, 7, TierChoice.EXACT);
+        assertThat(means).containsExactly(TierChoice.SLICED, 7, TierChoice.EXACT);
     }
 
     @Test
@@ -139,7 +139,7 @@ class TierChoiceTest {
     void shouldMoveAFunctionThatHasBecomeHotAtOnce() {
         int[] means = chosen(1000, 2000);
 
-        assertThat(chosen(means, 1000, 50e6)).containsExactly(TierChoice.EXACT, TierChoice.WINDOWED);
+        assertThat(chosen(means, 1000, 50e6)).containsExactly(TierChoice.EXACT, TierChoice.SLICED);
     }
 
     @Test
@@ -148,7 +148,7 @@ class TierChoiceTest {
 
         choice.choose(new double[] {1, 2, 3, 4}, new double[4], means, INCOME, 1, 2);
 
-        assertThat(means).containsExactly(TierChoice.EXACT, TierChoice.EXACT, TierChoice.WINDOWED, TierChoice.WINDOWED);
+        assertThat(means).containsExactly(TierChoice.EXACT, TierChoice.EXACT, TierChoice.SLICED, TierChoice.SLICED);
     }
 
     /// Of many that are alike, rates differ by chance from look to look: tiers must not go to and fro for that.

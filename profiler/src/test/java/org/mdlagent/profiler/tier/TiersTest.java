@@ -3,6 +3,7 @@ package org.mdlagent.profiler.tier;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.lang.foreign.Arena;
+import java.util.Arrays;
 import java.util.function.IntToDoubleFunction;
 import org.junit.jupiter.api.Test;
 import org.mdlagent.arch.layout.HeaderDescriptor;
@@ -16,7 +17,7 @@ class TiersTest {
     /// Calls for each nanosecond: to count those of one takes half of the budget.
     private static final double RATE = 1.4e-3;
 
-    private static int[] chosen(Tier tier, long nanos, long[] calls, double windowed, IntToDoubleFunction clock) {
+    private static int[] chosen(Tier tier, long nanos, long[] calls, double sliced, IntToDoubleFunction clock) {
         try (Arena arena = Arena.ofConfined()) {
             long header = arena.allocate(HeaderDescriptor.SIZE, Long.BYTES).address();
             Memory.putLong(header + HeaderDescriptor.LIMIT, 1L << 30);
@@ -26,21 +27,21 @@ class TiersTest {
                 tiers.begin(i, tier, false);
             }
             tiers.start(1);
-            int[] means = tiers.choose((long) (1e9 * TICKS_PER_NANO), nanos, 1, 1, calls, i -> windowed, () -> clock);
+            int[] means = tiers.choose((long) (1e9 * TICKS_PER_NANO), nanos, 1, 1, calls, i -> sliced, () -> clock);
             return means == null ? new int[0] : means;
         }
     }
 
     /// Of two functions that are alike, and of which the budget pays for one.
     private static int[] chosen(IntToDoubleFunction clock) {
-        return chosen(Tier.WINDOWED, (long) 1e9, new long[2], RATE, clock);
+        return chosen(Tier.SLICED, (long) 1e9, new long[2], RATE, clock);
     }
 
     @Test
     void shouldCountFirstWhatTheClockFindsMuchOfTheTimeIn() {
-        assertThat(chosen(i -> i == 0 ? 0.3 : 0)[1]).isEqualTo(TierChoice.WINDOWED);
+        assertThat(chosen(i -> i == 0 ? 0.3 : 0)[1]).isEqualTo(TierChoice.SLICED);
         assertThat(chosen(i -> i == 0 ? 0.3 : 0)[0]).isGreaterThan(TierChoice.EXACT);
-        assertThat(chosen(i -> i == 1 ? 0.3 : 0)[0]).isEqualTo(TierChoice.WINDOWED);
+        assertThat(chosen(i -> i == 1 ? 0.3 : 0)[0]).isEqualTo(TierChoice.SLICED);
         assertThat(chosen(i -> i == 1 ? 0.3 : 0)[1]).isGreaterThan(TierChoice.EXACT);
     }
 
@@ -52,5 +53,14 @@ class TiersTest {
 
         assertThat(means[0]).isEqualTo(TierChoice.EXACT);
         assertThat(means[1]).isNotEqualTo(TierChoice.EXACT);
+    }
+
+    /// What initializes a program: 500 functions, each called 30 times in its first 20 ms.
+    @Test
+    void shouldSliceNothingBecauseOfTheFirstCallsOfAProgram() {
+        long[] calls = new long[500];
+        Arrays.fill(calls, 30);
+
+        assertThat(chosen(Tier.EXACT, 20_000_000, calls, -1, i -> 0)).doesNotContain(TierChoice.SLICED);
     }
 }

@@ -6,7 +6,6 @@ import org.mdlagent.arch.layout.EdgeDescriptor;
 import org.mdlagent.arch.layout.FunctionDescriptor;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.layout.RecordDescriptor;
-import org.mdlagent.arch.layout.RowDescriptor;
 import org.mdlagent.arch.layout.ThreadDescriptor;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.shim.SmallSession;
@@ -119,33 +118,26 @@ public final class ThreadRing {
         return (int) drain.drain(weights);
     }
 
-    /// The outcome of `calls` written and drained calls: "whole" if each is either counted as dropped or in the
-    /// histogram exactly once, unchanged.
+    /// The outcome of `calls` written and drained calls: "whole" if each is either counted as dropped or in its
+    /// edge exactly once, unchanged.
     public String fate(int calls) {
         if (recorded + dropped() != calls) {
             return "not counted";
         }
-        if (Memory.getLong(functions + OLD_FUNCTION * FunctionDescriptor.SIZE + FunctionDescriptor.ROW) != 0) {
+        if (callers(OLD_FUNCTION) != 0) {
             return "of an old record";
         }
-        long row = Memory.getLong(functions + FUNCTION * FunctionDescriptor.SIZE + FunctionDescriptor.ROW);
-        long count = row == 0 ? 0 : Memory.getLong(row + RowDescriptor.COUNT);
+        long edge = callers(FUNCTION);
+        long count = edge == 0 ? 0 : Memory.getLong(edge + EdgeDescriptor.CALLS);
         if (count != recorded) {
             return count < recorded ? "lost" : "repeated";
         }
-        if (row != 0 && callsOfCallers(row) != count) {
-            return "without its caller";
-        }
-        return Memory.getLong(row + RowDescriptor.TOTAL) == recordedTicks ? "whole" : "torn";
+        return edge == 0 || Memory.getLong(edge + EdgeDescriptor.TOTAL) == recordedTicks ? "whole" : "torn";
     }
 
-    private static long callsOfCallers(long row) {
-        long calls = 0;
-        long edge = Memory.getLong(row + RowDescriptor.CALLERS);
-        for (; edge != 0; edge = Memory.getLong(edge + EdgeDescriptor.NEXT)) {
-            calls += Memory.getLong(edge + EdgeDescriptor.CALLS);
-        }
-        return calls;
+    /// Address of the only edge, for all calls come from code that is not known; 0 for none.
+    private long callers(int function) {
+        return Memory.getLong(functions + function * FunctionDescriptor.SIZE + FunctionDescriptor.CALLERS);
     }
 
     private long dropped() {

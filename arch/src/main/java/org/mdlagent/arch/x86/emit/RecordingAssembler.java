@@ -286,7 +286,7 @@ public final class RecordingAssembler {
         out.load(RDX, R11, (int) ThreadDescriptor.CALLS);
         out.incrementIndexed(RDX, RSI);
         drawInterval(out, RAX, R9, RSI, R11);
-        // As above: its windows, and so its exits, may be off.
+        // As above: its probes, and so its exits, may be off.
         out.lockIncrementInt(R9, OPEN);
         out.cmpInt(R9, STATE, FunctionDescriptor.STATE_SAMPLING);
         out.jump(NOT_EQUAL, backOut);
@@ -453,7 +453,7 @@ public final class RecordingAssembler {
         recordInRow(slowRecord);
 
         out.bind(finish);
-        // An exit left on after its function's window has closed and its last frame has gone switches itself off.
+        // An exit left on after its function's entries went off and its last frame has gone switches itself off.
         out.load(R9, R10, (int) SiteDescriptor.FUNCTION);
         out.cmpInt(R9, STATE, FunctionDescriptor.STATE_EXPIRED);
         out.jump(NOT_EQUAL, done);

@@ -23,7 +23,7 @@ import org.mdlagent.arch.x86.bytes.Register;
 ///
 /// ```
 ///   saved = min(now - thread.paid, SAVED)
-///   saved < price: the function's windows end now
+///   saved < price: the function's probes go off now
 ///   else:          thread.paid = now - (saved - price)
 /// ```
 ///
@@ -36,7 +36,7 @@ final class SpendingLimit {
     /// Maximum credit in ticks: 0.1 s at 2.7 GHz, which is 1 ms of measuring at a budget of 1 %.
     private static final int SAVED = 1 << 28;
 
-    /// A window that ends within 2^31 ticks is opened and closed by the agent: it has a price.
+    /// A deadline within 2^31 ticks is that of a slice, whose price is in the agent's plan.
     private static final int LEASE_BITS = 31;
 
     private static final int PRICE_BITS = 8;
@@ -75,7 +75,7 @@ final class SpendingLimit {
         out.multiply(price, scratch);
     }
 
-    /// Emits code that pays for calls, or else ends their function's windows and jumps to `over`. Changes `price`,
+    /// Emits code that pays for calls, or else stops their function and jumps to `over`. Changes `price`,
     /// `saved` and the flags.
     void pay(
             Price ofCalls,

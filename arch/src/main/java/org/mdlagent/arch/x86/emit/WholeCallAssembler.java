@@ -382,7 +382,7 @@ final class WholeCallAssembler {
         out.jump(BELOW, deep);
     }
 
-    /// Continues with the call counter of the function in RAX at R10[RCX], unless its window has expired; changes
+    /// Continues with the call counter of the function in RAX at R10[RCX], unless its lease has expired; changes
     /// RDX.
     private void findCalls(Label slow, SpendingLimit.Price price) {
         Label inTime = new Label();

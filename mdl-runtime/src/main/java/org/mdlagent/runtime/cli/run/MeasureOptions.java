@@ -38,10 +38,10 @@ public final class MeasureOptions {
     private List<String> counted = List.of();
 
     @Option(
-            names = "--windowed",
+            names = "--sliced",
             paramLabel = "GLOB",
             description = "Look at calls of these functions only now and then, however few there are. Repeatable.")
-    private List<String> windowed = List.of();
+    private List<String> sliced = List.of();
 
     @Option(names = "--counted-mean", paramLabel = "N", description = "Of how many of their calls one is timed (100).")
     private @Nullable String countedMean;
@@ -94,7 +94,7 @@ public final class MeasureOptions {
         AgentOptionsText text = new AgentOptionsText();
         exact.forEach(value -> text.add(AgentOptions.EXACT, value));
         counted.forEach(value -> text.add(AgentOptions.COUNTED, value));
-        windowed.forEach(value -> text.add(AgentOptions.WINDOWED, value));
+        sliced.forEach(value -> text.add(AgentOptions.SLICED, value));
         addIf(countedMean, AgentOptions.COUNTED_MEAN, text);
         addIf(cpuTime ? "cpu" : null, AgentOptions.TIME, text);
         addIf(budget, AgentOptions.BUDGET_PERCENT, text);

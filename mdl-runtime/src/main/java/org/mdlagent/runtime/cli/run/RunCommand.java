@@ -242,7 +242,7 @@ public final class RunCommand implements Callable<Integer> {
                 unmeasured.nameUnknown("--include", options.include());
                 unmeasured.nameUnknown("--exact", options.exactFunctions());
                 unmeasured.nameUnknown("--counted", options.countedFunctions());
-                unmeasured.nameUnknown("--windowed", options.windowedFunctions());
+                unmeasured.nameUnknown("--sliced", options.slicedFunctions());
             }
             if (wanted != null) {
                 wanted.write(reader, console);

@@ -87,8 +87,6 @@ class TopScreenTest {
                 SessionFacts.State.ARMED,
                 SessionFacts.Sync.TMAX,
                 false,
-                10,
-                10,
                 1,
                 0,
                 0,

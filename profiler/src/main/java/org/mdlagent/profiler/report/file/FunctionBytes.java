@@ -3,7 +3,6 @@ package org.mdlagent.profiler.report.file;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.layout.FunctionDescriptor;
-import org.mdlagent.arch.layout.RowDescriptor;
 
 /// The record of a function in a session.
 ///
@@ -76,17 +75,17 @@ public record FunctionBytes(SessionBytes bytes, long at) {
     /// Whether all its calls were to be counted, and a thread has stopped that: the agent has not looked since.
     public boolean isStopped() throws IOException {
         return bytes.getInt(at + FunctionDescriptor.STATE) == FunctionDescriptor.STATE_EXPIRED
-                && !isWindowed()
+                && !isSliced()
                 && !isLeftOut();
     }
 
-    /// Whether timed calls stand for more than were counted: for those while no window is open, too.
-    private boolean isWindowed() throws IOException {
+    /// Whether timed calls stand for more than were counted: for those while no slice is open, too.
+    private boolean isSliced() throws IOException {
         int mean = bytes.getInt(at + FunctionDescriptor.MEAN);
         return mean == 0 || (mean > 1 && bytes.getInt(at + FunctionDescriptor.WEIGHT) > mean);
     }
 
-    /// Whether its window has been open all the time.
+    /// Whether its probes have been on all the time.
     public boolean isWhole() throws IOException {
         return bytes.getInt(at + FunctionDescriptor.WHOLE) == 1;
     }
@@ -105,10 +104,9 @@ public record FunctionBytes(SessionBytes bytes, long at) {
         return bytes.getDouble(at + FunctionDescriptor.CALLS_VARIANCE);
     }
 
-    /// Offset of the row of all threads, 0 when it has none.
-    public long row() throws IOException {
-        long address = bytes.getLong(at + FunctionDescriptor.ROW);
-        return address == 0 ? 0 : bytes.offset(address, RowDescriptor.SIZE, "a row");
+    /// Address of its newest caller, 0 when none is known.
+    public long callers() throws IOException {
+        return bytes.getLong(at + FunctionDescriptor.CALLERS);
     }
 
     private boolean hasFlag(int flag) throws IOException {

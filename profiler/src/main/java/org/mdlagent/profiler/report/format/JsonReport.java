@@ -154,11 +154,9 @@ public final class JsonReport {
         }
     }
 
-    /// Calls whose durations are in the report, those included that wait in the rings.
+    /// Calls whose durations are in the report.
     private static long samples(Profile profile) {
-        return Math.max(
-                profile.session().samples(),
-                profile.functions().stream().mapToLong(FunctionProfile::sampled).sum());
+        return profile.functions().stream().mapToLong(FunctionProfile::sampled).sum();
     }
 
     public static void session(SessionFacts session, JsonWriter json) throws IOException {
@@ -243,6 +241,7 @@ public final class JsonReport {
                 json.member("image", caller.image());
             }
             json.member("calls", edge.calls());
+            json.member("callsError", edge.error());
             json.member("sampled", edge.samples());
             json.member("totalNanos", edge.nanos());
             json.endObject();

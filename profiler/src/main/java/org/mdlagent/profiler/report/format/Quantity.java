@@ -39,6 +39,11 @@ public record Quantity(String whole, String fraction, String unit, String tail) 
         return new Quantity(decimal.whole, decimal.fraction, "%", "");
     }
 
+    /// A part in percent, with its relative error in percentage points: 0.2 % that may be 0.1 % more is no news.
+    public static Quantity share(double percent, double relative) {
+        return percent(percent).plusMinusPoints(percent * relative);
+    }
+
     /// A change in percent, or, where that is hard to read, as a factor.
     static Quantity change(double before, double after) {
         double percent = 100 * (after / before - 1);
@@ -83,7 +88,7 @@ public record Quantity(String whole, String fraction, String unit, String tail) 
         return equals(UNKNOWN) ? this : new Quantity(whole, fraction, unit + " cpu", tail);
     }
 
-    /// A change with how far it may be off, in percentage points.
+    /// The same with how far it may be off, in percentage points.
     Quantity plusMinusPoints(double points) {
         String digits = points >= 999.5 ? ">999" : decimalText(points, points < 9.95 ? 1 : 0);
         return new Quantity(whole, fraction, unit, " ±" + digits);

@@ -174,8 +174,9 @@ public record TableReport(ProfileOrder order, int limit, boolean colour, int wid
             return Quantity.UNKNOWN;
         }
         return nanos.isPresent()
-                ? Quantity.percent(100 * nanos.getAsLong() / samples.nanos())
-                        .plusMinus(function.cpuError().orElse(0))
+                ? Quantity.share(
+                        100 * nanos.getAsLong() / samples.nanos(),
+                        function.cpuError().orElse(0))
                 : Quantity.percent(100 * function.cpuNanosMax(samples) / samples.nanos())
                         .atMost();
     }
@@ -316,8 +317,8 @@ public record TableReport(ProfileOrder order, int limit, boolean colour, int wid
             if (exceeds(part, mostPercent)) {
                 return Quantity.percent(mostPercent).marked();
             }
-            Quantity percent = Quantity.percent(percent(part));
-            return error.isPresent() ? percent.plusMinus(error.getAsDouble()) : percent;
+            double percent = percent(part);
+            return error.isPresent() ? Quantity.share(percent, error.getAsDouble()) : Quantity.percent(percent);
         }
 
         /// Whether TOTAL has a mark.

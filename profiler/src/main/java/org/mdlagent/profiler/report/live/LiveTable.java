@@ -28,6 +28,9 @@ public record LiveTable(int width, boolean colour) {
     private static final int BAR = 8;
     private static final String CALLED_BY = "called by ";
 
+    /// Letters of a caller's share, with its error.
+    private static final int SHARE = 13;
+
     /// Callers that are named.
     private static final int CALLERS = 3;
 
@@ -142,10 +145,12 @@ public record LiveTable(int width, boolean colour) {
             String name = edge.caller() == null
                     ? "code without probes"
                     : edge.caller().name();
-            String share =
-                    nanos > 0 ? Quantity.percent(100 * edge.nanos() / nanos).text() : "";
-            int room = Math.max(1, width - CALLED_BY.length() - 8);
-            lines.add(cut(CALLED_BY + fit(ShortName.of(ForeignText.printable(name), room), room) + right(share, 8)));
+            double share = nanos > 0 ? 100 * edge.nanos() / nanos : 0;
+            String text = edge.error().isPresent()
+                    ? Quantity.share(share, edge.error().getAsDouble()).text()
+                    : Quantity.percent(share).text() + " ±?";
+            int room = Math.max(1, width - CALLED_BY.length() - SHARE);
+            lines.add(cut(CALLED_BY + fit(ShortName.of(ForeignText.printable(name), room), room) + right(text, SHARE)));
         }
     }
 

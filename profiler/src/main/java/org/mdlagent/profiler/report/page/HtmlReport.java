@@ -167,7 +167,8 @@ public final class HtmlReport {
         json.endArray();
     }
 
-    /// Position of the caller among the functions, -1 when it is not there, calls and time in turn.
+    /// Position of the caller among the functions, -1 when it is not there, calls, time and how far the calls may be
+    /// off, in percent, or -1, in turn.
     private static void callers(
             List<CallEdge> callers, IdentityHashMap<FunctionProfile, Long> positions, JsonWriter json)
             throws IOException {
@@ -176,6 +177,8 @@ public final class HtmlReport {
             json.element(edge.caller() == null ? -1 : positions.getOrDefault(edge.caller(), -1L));
             json.element(edge.calls());
             json.element(edge.nanos());
+            json.element(
+                    edge.error().isEmpty() ? -1 : Math.round(100 * edge.error().getAsDouble()));
         }
         json.endArray();
     }

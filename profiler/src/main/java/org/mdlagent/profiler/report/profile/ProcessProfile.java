@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 /// @param exitStatus when it exited by itself; absent when it was killed, or has executed another program
 /// @param runs       whether it was seen neither to end nor to be gone
 /// @param agent      whether it has the agent
-/// @param calls      that were seen: in exact sessions all, in sampled ones those in windows
+/// @param calls      that were seen: in exact sessions all, in sampled ones those made while probes were on
 /// @param departure  why it is no process of this session any more, though it lives
 public record ProcessProfile(
         int pid,

@@ -12,7 +12,6 @@ import java.util.OptionalLong;
 /// @param measuredNanos of that, in which probes were in place
 /// @param exact        whether every call was recorded, and not a sample
 /// @param cpuTime      whether durations are CPU time, and not time that has passed
-/// @param sampleSize   of a sample: calls timed in succession at most, which are no independent ones
 /// @param builds       build ids, in hexadecimal, of those images with probes that have one, by their paths
 public record Run(
         String id,
@@ -22,7 +21,6 @@ public record Run(
         OptionalLong measuredNanos,
         boolean exact,
         boolean cpuTime,
-        int sampleSize,
         Map<String, String> builds) {
     /// Stands for the build id of an image that has none.
     public static final String NO_BUILD = "-";
@@ -44,7 +42,6 @@ public record Run(
                 session.measuredNanos(),
                 session.exact(),
                 session.cpuTime(),
-                Math.max(1, session.sampleSize()),
                 builds);
     }
 

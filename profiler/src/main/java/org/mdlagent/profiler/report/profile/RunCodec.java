@@ -19,9 +19,12 @@ import org.mdlagent.profiler.report.codec.Varint;
 
 /// A run as bytes: what a store keeps of it beside its functions.
 public final class RunCodec {
-    private static final byte VERSION = 2;
+    private static final byte VERSION = 3;
 
-    /// Without what part of its time was measured.
+    /// With how many calls were timed in succession, which no run has any more.
+    private static final byte SAMPLE_SIZE_VERSION = 2;
+
+    /// The same, without what part of its time was measured.
     private static final byte UNMEASURED_VERSION = 1;
 
     private static final int IMAGES_MAX = 1 << 16;
@@ -50,7 +53,6 @@ public final class RunCodec {
         out.writeLong(run.elapsedNanos().orElse(-1));
         out.writeLong(run.measuredNanos().orElse(-1));
         out.writeByte((run.exact() ? EXACT : 0) | (run.cpuTime() ? CPU_TIME : 0));
-        out.writeInt(run.sampleSize());
         Varint.write(run.builds().size(), out);
         for (Map.Entry<String, String> build : new TreeMap<>(run.builds()).entrySet()) {
             Text.write(build.getKey(), out);
@@ -81,7 +83,7 @@ public final class RunCodec {
 
     private static Run read(DataInput in) throws IOException {
         byte version = in.readByte();
-        if (version != VERSION && version != UNMEASURED_VERSION) {
+        if (version < UNMEASURED_VERSION || version > VERSION) {
             throw new RecordFormatException("a run's record is of version " + version + ", not " + VERSION);
         }
         String id = Text.read(in);
@@ -91,13 +93,12 @@ public final class RunCodec {
         long elapsed = in.readLong();
         long measured = version == UNMEASURED_VERSION ? elapsed : in.readLong();
         int flags = in.readUnsignedByte();
-        int sampleSize = in.readInt();
+        if (version <= SAMPLE_SIZE_VERSION) {
+            in.readInt();
+        }
         long images = Varint.read(in);
-        boolean plausible = second >= 0
-                && second <= Integer.toUnsignedLong(-1)
-                && nano >= 0
-                && sampleSize > 0
-                && flags <= (EXACT | CPU_TIME);
+        boolean plausible =
+                second >= 0 && second <= Integer.toUnsignedLong(-1) && nano >= 0 && flags <= (EXACT | CPU_TIME);
         if (!plausible || images > IMAGES_MAX) {
             throw new RecordFormatException("a run's record has impossible numbers");
         }
@@ -113,7 +114,6 @@ public final class RunCodec {
                 known(measured),
                 (flags & EXACT) != 0,
                 (flags & CPU_TIME) != 0,
-                sampleSize,
                 builds);
     }
 }

@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
 /// @param elapsedNanos from the start to the end, or to the last sign of life
 /// @param exact        whether every call is recorded, and not a sample
 /// @param threads      of the program, those that ended included
+/// @param samples      calls that have told their callers, in a sampled session
 /// @param agentNanos   CPU time of the agent's threads
 /// @param programNanos CPU time of the program's threads, 0 when nobody has asked for it
 /// @param budgetPercent of the program's time that a sampled profile may cost
@@ -40,8 +41,6 @@ public record SessionFacts(
         State state,
         Sync sync,
         boolean exact,
-        int sampleSize,
-        int epochMillis,
         int threads,
         long agentNanos,
         long toggles,
@@ -81,8 +80,6 @@ public record SessionFacts(
                 state,
                 sync,
                 exact,
-                sampleSize,
-                epochMillis,
                 threads,
                 agentNanos,
                 toggles,

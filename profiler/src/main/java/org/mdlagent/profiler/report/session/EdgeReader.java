@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import org.mdlagent.arch.layout.EdgeDescriptor;
-import org.mdlagent.arch.layout.RowDescriptor;
 import org.mdlagent.profiler.report.file.SessionBytes;
 import org.mdlagent.profiler.report.statistics.EdgeSums;
 
@@ -22,11 +21,11 @@ final class EdgeReader {
         this.functions = functions;
     }
 
-    /// Reads the edges that lead to a function, which has no row where that is 0.
+    /// Reads the edges that lead to a function.
     ///
-    /// @param row offset in the file
-    void read(int function, long row) throws IOException {
-        long next = row == 0 ? 0 : bytes.getLong(row + RowDescriptor.CALLERS);
+    /// @param newest address of the newest, 0 for none
+    void read(int function, long newest) throws IOException {
+        long next = newest;
         List<Edge> edges = new ArrayList<>();
         while (next != 0) {
             if (edges.size() == EdgeDescriptor.CALLERS) {

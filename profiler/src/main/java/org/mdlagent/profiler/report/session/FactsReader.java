@@ -46,8 +46,6 @@ final class FactsReader {
                 bytes.constant(SessionFacts.State.values(), HeaderDescriptor.STATE, "state"),
                 bytes.constant(SessionFacts.Sync.values(), HeaderDescriptor.SYNC, "synchronisation"),
                 isExact(bytes),
-                bytes.getInt(HeaderDescriptor.SAMPLE_SIZE),
-                bytes.getInt(HeaderDescriptor.EPOCH_MILLIS),
                 threads,
                 bytes.getCounter(HeaderDescriptor.AGENT_CPU_NANOS),
                 bytes.getCounter(HeaderDescriptor.TOGGLES),
@@ -75,10 +73,12 @@ final class FactsReader {
     /// it was measured for until then. 0 while it runs, and when nothing was estimated.
     static double untoldPart(SessionBytes bytes) throws IOException {
         long armed = bytes.getLong(HeaderDescriptor.ARMED_TSC);
-        long told = bytes.getLong(HeaderDescriptor.CALLS_TSC);
+        long estimated = bytes.getLong(HeaderDescriptor.CALLS_TSC);
         long end = bytes.getLong(HeaderDescriptor.NOW_TSC);
         boolean ended = bytes.getLong(HeaderDescriptor.END_REAL_NANOS) != 0;
-        return ended && armed != 0 && told > armed && end > told ? (double) (end - told) / (told - armed) : 0;
+        return ended && armed != 0 && estimated > armed && end > estimated
+                ? (double) (end - estimated) / (estimated - armed)
+                : 0;
     }
 
     static boolean isCpuTime(SessionBytes bytes) throws IOException {

@@ -33,16 +33,14 @@ final class FunctionSums {
     /// Of the ticks of its calls those that are in there twice.
     private long nestedTicks;
 
-    /// Calls that were timed in windows, and those that threads have in rows of their own, in a sampled session.
-    private long inWindows;
+    /// Calls that were timed, in a sampled session.
+    private long timed;
 
-    private long byThreads;
-
-    /// Of the latter, those that were timed by chance, and not each as it came.
+    /// Of these, those that were timed by chance, and not each as it came.
     private double byChance;
 
-    /// How much the latter tell: as so many that each stand for the most calls that one of them does.
-    private double independentByThreads;
+    /// How much they tell: as so many that each stand for the most calls that one of them does.
+    private double independent;
 
     private final FunctionBytes function;
     private final double untold;
@@ -71,31 +69,19 @@ final class FunctionSums {
         entered = Math.addExact(entered, calls);
     }
 
-    void addInWindows(long calls) {
-        inWindows = Math.addExact(inWindows, calls);
-    }
-
     /// Adds a row of a thread.
     ///
     /// @param calls that its timed calls stand for
     /// @param most  calls that one of them stands for at most
-    void addByThread(long calls, long timed, int most) {
-        byThreads = Math.addExact(byThreads, timed);
+    void addTimed(long calls, long timed, int most) {
+        this.timed = Math.addExact(this.timed, timed);
         byChance += ProbeCost.byChance(calls, timed, most);
-        independentByThreads += Math.min(timed, (double) calls / Math.max(1, most));
-    }
-
-    /// Adds a call that was timed in a window.
-    void addRecord(long ticks) {
-        latency.add(ticks);
-        inWindows++;
+        independent += Math.min(timed, (double) calls / Math.max(1, most));
     }
 
     /// How many timed calls with nothing in common would tell as much.
-    ///
-    /// @param runLength calls of a window that follow each other, and are alike
-    double independent(int runLength) {
-        return (double) inWindows / Math.max(1, runLength) + independentByThreads;
+    double independent() {
+        return independent;
     }
 
     /// What its probes have cost, in ticks.
@@ -103,9 +89,7 @@ final class FunctionSums {
     /// @param timed of its calls
     /// @param rate  its calls in a second of the program's CPU time
     double probeTicks(ProbeCost cost, long timed, double rate) {
-        return exact
-                ? cost.of(entered, 0, timed, rate)
-                : cost.of(entered, byChance, byThreads - byChance, rate) + cost.inRuns(inWindows);
+        return cost.of(entered, exact ? 0 : byChance, exact ? timed : this.timed - byChance, rate);
     }
 
     /// Reads a part of it. Where that is damaged, all its figures are withheld, and those of others are not.
@@ -166,7 +150,7 @@ final class FunctionSums {
                 known.known() && selfNanos >= 0 ? OptionalLong.of(Math.round(selfNanos)) : OptionalLong.empty());
     }
 
-    /// The calls are an estimate, unless its window has been open all the time: then each was counted.
+    /// The calls are an estimate, unless its probes have been on all the time: then each was counted.
     private FunctionProfile estimated(Latency durations, boolean complete) throws IOException {
         double estimate = function.calls();
         double variance = function.callsVariance();
@@ -174,16 +158,15 @@ final class FunctionSums {
             throw function.bytes().damaged("an estimate of calls is " + estimate + " with variance " + variance);
         }
         boolean whole = complete && function.isWhole();
-        long samples = Math.addExact(inWindows, byThreads);
         // As often as before, or not at all, or twice as often.
         double since = whole || untold > UNTOLD_MAX ? 0 : estimate * untold;
         double deviation = since / Confidence.QUANTILE_95;
-        long calls = Math.max(whole ? entered : Math.max(Math.round(estimate + since), entered), samples);
+        long calls = Math.max(whole ? entered : Math.max(Math.round(estimate + since), entered), timed);
         // What a stopped one was called since is not known.
         boolean known = !function.isStopped() && (whole || untold <= UNTOLD_MAX);
         OptionalDouble error =
                 known ? Confidence.relativeError(variance + deviation * deviation, calls) : OptionalDouble.empty();
-        return profile(durations, samples, calls, whole, error, durations.totalNanosOf(calls), OptionalLong.empty());
+        return profile(durations, timed, calls, whole, error, durations.totalNanosOf(calls), OptionalLong.empty());
     }
 
     private FunctionProfile profile(

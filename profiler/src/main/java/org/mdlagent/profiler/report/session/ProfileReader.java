@@ -77,14 +77,7 @@ final class ProfileReader {
             FunctionSums sum = new FunctionSums(function, allExact || function.isEveryCallRecorded(), untold);
             sums.add(sum);
             int number = i;
-            sum.read(() -> {
-                long row = function.row();
-                if (row != 0) {
-                    sum.addSelfTicks(rows.add(row, sum.latency));
-                    sum.addInWindows(bytes.getCounter(row + RowDescriptor.SAMPLES));
-                }
-                callers.read(number, row);
-            });
+            sum.read(() -> callers.read(number, function.callers()));
         }
     }
 
@@ -108,12 +101,9 @@ final class ProfileReader {
                 long entered = calls.getLong(i * Long.BYTES);
                 sum.read(() -> sum.addEntered(bytes.counted(entered)));
             }
-            rings.undrained(thread, (function, start, ticks, caller, told) -> {
-                if (!told) {
-                    sums.get(function).addRecord(ticks);
-                }
-                edges.add(function, code.callerAt(caller), 1, ticks, 1);
-            });
+            rings.undrained(
+                    thread,
+                    (function, start, ticks, caller) -> edges.add(function, code.callerAt(caller), 1, ticks, 1));
         }
     }
 
@@ -137,7 +127,7 @@ final class ProfileReader {
                     long at = bytes.offset(row, RowDescriptor.SIZE, "a row");
                     sum.addSelfTicks(rows.add(at, sum.latency));
                     sum.addNestedTicks(bytes.getCounter(at + RowDescriptor.NESTED));
-                    sum.addByThread(
+                    sum.addTimed(
                             bytes.getCounter(at + RowDescriptor.COUNT),
                             bytes.getCounter(at + RowDescriptor.SAMPLES),
                             bytes.getInt(at + RowDescriptor.WEIGHT));
@@ -155,7 +145,7 @@ final class ProfileReader {
         double nanosPerUnit = facts.nanosPerUnit().orElse(0);
         ProbeCost cost = new ProbeCost(facts.cpuTime());
         List<FunctionProfile> profiles = new ArrayList<>(sums.size());
-        double probeTicks = snippetTicks(threads);
+        double probeTicks = snippetTicks(threads) + cost.telling(facts.samples());
         for (int i = 0; i < sums.size(); i++) {
             FunctionSums sum = sums.get(i);
             Latency latency = sum.latency.build(nanosPerUnit);
@@ -177,9 +167,8 @@ final class ProfileReader {
                 losses,
                 Loss.Reason.DAMAGE,
                 sums.stream().filter(FunctionSums::isDamaged).count());
-        double[] independent = sums.stream()
-                .mapToDouble(sum -> sum.independent(facts.sampleSize()))
-                .toArray();
+        double[] independent =
+                sums.stream().mapToDouble(FunctionSums::independent).toArray();
         PcSamplesReader cpu = new PcSamplesReader(bytes, profiles, samples);
         List<FunctionProfile> raised = edges.raised(profiles, new TotalErrors(profiles, facts, independent));
         List<EdgeSums.Estimate> between = edges.estimates(raised);

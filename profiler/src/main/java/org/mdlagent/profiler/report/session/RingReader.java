@@ -5,8 +5,9 @@ import org.mdlagent.arch.layout.RecordDescriptor;
 import org.mdlagent.profiler.report.file.SessionBytes;
 import org.mdlagent.profiler.report.file.ThreadBytes;
 
-/// The timed calls in a thread's ring: those that the agent has not drained, and behind them those that it has, as far
-/// as they have not been overwritten. Those being written at this moment are not complete, and left out.
+/// The calls in a thread's ring that tell their callers: those that the agent has not drained, and behind them those
+/// that it has, as far as they have not been overwritten. Those being written at this moment are not complete, and
+/// left out.
 final class RingReader {
     private static final int RECORDS_MAX = 1 << 24;
 
@@ -19,8 +20,7 @@ final class RingReader {
         /// @param startTsc when the call began
         /// @param ticks    how long it took, not below 0
         /// @param caller   code of whoever called
-        /// @param told     whether the call is in its thread's row, and here for its caller alone
-        void accept(int function, long startTsc, long ticks, long caller, boolean told);
+        void accept(int function, long startTsc, long ticks, long caller);
     }
 
     /// @param functions how many there are
@@ -59,16 +59,17 @@ final class RingReader {
         long head = thread.head();
         for (long position = Math.max(from, head - mask - 1); position < Math.min(to, head); position++) {
             long at = start + (position & mask) * RecordDescriptor.SIZE;
-            int indexed = bytes.getInt(at + RecordDescriptor.FUNCTION);
-            int function = indexed & ~RecordDescriptor.TOLD;
+            int function = bytes.getInt(at + RecordDescriptor.FUNCTION);
             long ticks = bytes.getLong(at + RecordDescriptor.DURATION);
-            if (bytes.getInt(at + RecordDescriptor.SEQ) == (int) (position + 1) && function < functions && ticks >= 0) {
+            if (bytes.getInt(at + RecordDescriptor.SEQ) == (int) (position + 1)
+                    && function >= 0
+                    && function < functions
+                    && ticks >= 0) {
                 action.accept(
                         function,
                         bytes.getLong(at + RecordDescriptor.START),
                         ticks,
-                        bytes.getLong(at + RecordDescriptor.CALLER),
-                        function != indexed);
+                        bytes.getLong(at + RecordDescriptor.CALLER));
             }
         }
     }

@@ -195,7 +195,8 @@ public final class SessionReader implements AutoCloseable {
         return profiles;
     }
 
-    /// The last calls that were timed, thread by thread, as many as the rings of sampled sessions hold; none where
+    /// The last calls that told their callers, thread by thread, as many as the rings of sampled sessions hold; none
+    /// where
     /// durations are not known.
     public List<TimedCall> lastCalls() throws IOException {
         List<FunctionProfile> functions = profile().functions();
@@ -228,7 +229,7 @@ public final class SessionReader implements AutoCloseable {
     }
 
     private static RingReader.Action add(List<TimedCall> calls, int pid, int tid, Timing timed) {
-        return (function, start, ticks, caller, told) -> calls.add(timed.call(pid, tid, function, start, ticks));
+        return (function, start, ticks, caller) -> calls.add(timed.call(pid, tid, function, start, ticks));
     }
 
     /// The metrics that are enabled now, in the order in which that was asked for.

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalDouble;
 import java.util.TreeMap;
 import java.util.function.IntPredicate;
 import java.util.function.ToLongFunction;
@@ -240,14 +241,33 @@ public final class EdgeSums {
 
     /// The edges, between these functions.
     public static List<CallEdge> join(List<FunctionProfile> functions, List<Estimate> edges) {
+        long[] samples = new long[functions.size()];
+        long[] calls = new long[functions.size()];
+        for (Estimate edge : edges) {
+            samples[edge.callee] += edge.samples;
+            calls[edge.callee] += edge.calls;
+        }
         return edges.stream()
                 .map(edge -> new CallEdge(
                         edge.caller == NONE ? null : functions.get(edge.caller),
                         functions.get(edge.callee),
                         edge.calls,
                         edge.nanos,
-                        edge.samples))
+                        edge.samples,
+                        error(functions.get(edge.callee), edge, samples[edge.callee], calls[edge.callee])))
                 .toList();
+    }
+
+    /// How far the calls of an edge may be off: those of the callee, and the caller's part of them.
+    private static OptionalDouble error(FunctionProfile callee, Estimate edge, long samples, long calls) {
+        boolean known =
+                edge.calls > 0 && (callee.callsExact() || callee.callsError().isPresent());
+        OptionalDouble ofPart =
+                known ? Confidence.ofPart((double) edge.calls / calls, samples) : OptionalDouble.empty();
+        return ofPart.isEmpty()
+                ? ofPart
+                : OptionalDouble.of(
+                        Math.hypot(ofPart.getAsDouble(), callee.callsError().orElse(0)));
     }
 
     private long samples(int callee) {

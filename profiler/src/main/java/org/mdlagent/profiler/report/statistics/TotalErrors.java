@@ -11,12 +11,11 @@ import org.mdlagent.profiler.report.profile.SessionFacts;
 
 /// How far the total and self times of a sampled session may be off.
 ///
-/// A total is a product of two estimates, the calls and their mean duration (the delta method). The calls of a run are
-/// taken to be alike, so that a run counts as one sample; where there are few runs, Student's distribution says how
-/// much wider an interval is. To what chance does, what a probe adds to a call
+/// A total is a product of two estimates, the calls and their mean duration (the delta method); where few calls were
+/// timed, Student's distribution says how much wider an interval is. To what chance does, what a probe adds to a call
 /// comes on top; and what threads have waited for processors: such waits are few and long, so that a sample may have
 /// none of them, and are taken to be where CPU time is spent. What part of a function's time is whose is estimated,
-/// too, from the same runs.
+/// too.
 public final class TotalErrors {
     /// To this part the frequency of the time-stamp counter is known, and of a long call where it begins.
     private static final double CLOCK_PART = 0.001;
@@ -37,8 +36,8 @@ public final class TotalErrors {
     /// What a function's calls may have waited for processors, for each nanosecond of their own.
     private final double waited;
 
-    /// Calls timed in succession, 0 in an exact session.
-    private final int runLength;
+    /// Whether nothing is left to chance.
+    private final boolean exact;
 
     /// By function: timed calls that tell as much as so many of which none has to do with another.
     private final double[] independent;
@@ -51,14 +50,12 @@ public final class TotalErrors {
 
     private final double[] callsOfCallees;
 
-    /// Of functions whose timed calls all come in runs.
+    /// Of functions of whose timed calls none has to do with another.
     public TotalErrors(List<FunctionProfile> functions, SessionFacts session) {
         this(
                 functions,
                 session,
-                functions.stream()
-                        .mapToDouble(function -> (double) function.sampled() / Math.max(1, session.sampleSize()))
-                        .toArray());
+                functions.stream().mapToDouble(FunctionProfile::sampled).toArray());
     }
 
     /// @param independent by function: timed calls that tell as much as so many of which none has to do with another
@@ -66,7 +63,7 @@ public final class TotalErrors {
         this.functions = functions;
         waited = session.cpuTime() ? 0 : session.waited();
         this.independent = independent.clone();
-        runLength = session.exact() ? 0 : Math.max(1, session.sampleSize());
+        exact = session.exact();
         ofTotal =
                 IntStream.range(0, functions.size()).mapToDouble(this::squareOf).toArray();
         ofCallees = new double[ofTotal.length];
@@ -85,10 +82,10 @@ public final class TotalErrors {
         callsOfCallees[edge.caller()] += edge.calls();
     }
 
-    /// What chance does to the part of a callee's calls that a caller has made. Where a single run has told whose they
+    /// What chance does to the part of a callee's calls that a caller has made. Where a single one has told whose they
     /// are, all of them may be somebody else's.
     private double squareOfPart(FunctionProfile callee, double part, long samples) {
-        double square = square(samples, (double) samples / runLength, callee, runs -> part * (1 - part) / runs);
+        double square = square(samples, samples, callee, of -> part * (1 - part) / of);
         return Double.isNaN(square) ? 1 : square;
     }
 
@@ -132,28 +129,29 @@ public final class TotalErrors {
 
     private double squareOf(int index) {
         FunctionProfile function = functions.get(index);
-        if (runLength == 0) {
+        if (exact) {
             return Double.NaN;
         }
-        // Of calls that windows have missed, none was timed, also where all that were counted were.
+        // Of calls that slices have missed, none was timed, also where all that were counted were.
         double ofCalls = Confidence.ofChance(function.callsError().orElse(0))
                 * function.totalNanos().orElse(0);
-        return square(function.sampled(), independent[index], function, runs -> variance(function, runs))
+        return square(function.sampled(), independent[index], function, of -> variance(function, of))
                 + ofCalls * ofCalls;
     }
 
     /// What chance does to a figure that was estimated from some of a function's calls.
     ///
-    /// @param runs     as many of them tell something of their own
-    /// @param variance of the figure, by the number of independent samples
-    private double square(long samples, double runs, FunctionProfile function, DoubleUnaryOperator variance) {
+    /// @param independent as many of them tell something of their own
+    /// @param variance    of the figure, by the number of independent samples
+    private double square(long samples, double independent, FunctionProfile function, DoubleUnaryOperator variance) {
         double untimed = Math.max(0, 1 - (double) samples / function.calls());
         if (function.callsExact() && untimed == 0) {
             return 0;
         }
         // Bessel's correction: a sample's variance is that around its own mean.
-        double deviation = Confidence.quantile95(runs - 1) * Math.sqrt(untimed * variance.applyAsDouble(runs - 1));
-        return runs < 2 ? Double.NaN : deviation * deviation;
+        double deviation =
+                Confidence.quantile95(independent - 1) * Math.sqrt(untimed * variance.applyAsDouble(independent - 1));
+        return independent < 2 ? Double.NaN : deviation * deviation;
     }
 
     /// Of a total, due to which calls were timed; NaN where it is not known.

@@ -53,12 +53,13 @@ function neighbours(title, edges) {
     return [];
   }
   const whole = edges.reduce((sum, edge) => sum + edge.nanos, 0);
-  const rows = edges.toSorted((a, b) => b.nanos - a.nanos).map(({ other, calls, nanos }) => {
+  const rows = edges.toSorted((a, b) => b.nanos - a.nanos).map(({ other, calls, nanos, error }) => {
     const name = other === undefined
       ? "code without probes"
       : element("button", { type: "button", title: other.name }, fittingName(other, NAME_LETTERS));
     other && name.addEventListener("click", () => show(other));
-    const texts = [`≈ ${count(calls)}`, `≈ ${duration(nanos)}`, whole > 0 ? percent(nanos / whole * 100) : "-"];
+    const off = error < 0 ? "±?" : `±${error > 999 ? ">999" : error}%`;
+    const texts = [`${count(calls)} ${off}`, `≈ ${duration(nanos)}`, whole > 0 ? percent(nanos / whole * 100) : "-"];
     return element("tr", {}, element("td", {}, name), ...texts.map((text) => element("td", {}, text)));
   });
   const head = ["Function", "Calls", "Total", "Share"].map((word) => element("th", {}, word));

@@ -244,12 +244,12 @@ const table = new Table(COLUMNS, {
   },
 });
 
-/** In the data a caller is three numbers: its function, or -1, calls and time. */
+/** In the data a caller is four numbers: its function, or -1, calls, time, and how far the calls may be off in percent, or -1. */
 function callersOf(numbers) {
   const callers = [];
-  for (let i = 0; i < numbers.length; i += 3) {
-    const [caller, calls, nanos] = numbers.slice(i, i + 3);
-    callers.push({ other: data.functions[caller], calls, nanos });
+  for (let i = 0; i < numbers.length; i += 4) {
+    const [caller, calls, nanos, error] = numbers.slice(i, i + 4);
+    callers.push({ other: data.functions[caller], calls, nanos, error });
   }
   return callers;
 }
@@ -260,7 +260,7 @@ function readCallers() {
     f.callers = typeof f.callers[0] === "number" ? callersOf(f.callers) : f.callers;
   }
   for (const f of data.functions) {
-    f.callers.forEach(({ other, calls, nanos }) => other?.callees.push({ other: f, calls, nanos }));
+    f.callers.forEach(({ other, ...edge }) => other?.callees.push({ other: f, ...edge }));
   }
 }
 

@@ -28,6 +28,9 @@ public final class LiveFile implements AutoCloseable {
     private final Arena arena = Arena.ofShared();
     private final int capacity;
 
+    /// Address of the rows of the thread that sampled calls are of, 0 before the first.
+    private long sampledRows;
+
     /// Address of the header.
     public final long header;
 
@@ -104,11 +107,19 @@ public final class LiveFile implements AutoCloseable {
     /// Lets a function be called, in sampled mode: so often, as estimated, and so often timed.
     public void sampled(int function, long calls, long timed, long ticks) {
         estimate(function, Double.longBitsToDouble(Memory.getLong(at(function) + FunctionDescriptor.CALLS)) + calls);
-        long row = Memory.getLong(at(function) + FunctionDescriptor.ROW);
+        if (sampledRows == 0) {
+            sampledRows = allocate((long) capacity * Long.BYTES);
+            long thread = allocate(ThreadDescriptor.SIZE);
+            Memory.putLong(thread + ThreadDescriptor.ROWS, sampledRows);
+            Memory.putLong(thread + ThreadDescriptor.NEXT, Memory.getLong(header + HeaderDescriptor.THREADS));
+            put(HeaderDescriptor.THREADS, thread);
+        }
+        long at = sampledRows + (long) function * Long.BYTES;
+        long row = Memory.getLong(at);
         if (row == 0) {
             row = allocate(RowDescriptor.SIZE);
             Memory.putLong(row + RowDescriptor.MIN, ticks);
-            Memory.putLong(at(function) + FunctionDescriptor.ROW, row);
+            Memory.putLong(at, row);
         }
         addTo(row, timed, ticks);
         Memory.addLong(row + RowDescriptor.SAMPLES, timed);
@@ -120,16 +131,16 @@ public final class LiveFile implements AutoCloseable {
 
     /// Says who made calls that are in the row already.
     public void calledBy(int function, int caller, long calls, long ticks) {
-        long row = Memory.getLong(at(function) + FunctionDescriptor.ROW);
-        long edge = Memory.getLong(row + RowDescriptor.CALLERS);
+        long list = at(function) + FunctionDescriptor.CALLERS;
+        long edge = Memory.getLong(list);
         while (edge != 0 && Memory.getInt(edge + EdgeDescriptor.CALLER) != caller) {
             edge = Memory.getLong(edge + EdgeDescriptor.NEXT);
         }
         if (edge == 0) {
             edge = allocate(EdgeDescriptor.SIZE);
             Memory.putInt(edge + EdgeDescriptor.CALLER, caller);
-            Memory.putLong(edge + EdgeDescriptor.NEXT, Memory.getLong(row + RowDescriptor.CALLERS));
-            Memory.putLong(row + RowDescriptor.CALLERS, edge);
+            Memory.putLong(edge + EdgeDescriptor.NEXT, Memory.getLong(list));
+            Memory.putLong(list, edge);
         }
         Memory.addLong(edge + EdgeDescriptor.CALLS, calls);
         Memory.addLong(edge + EdgeDescriptor.TOTAL, calls * ticks);

@@ -64,8 +64,6 @@ public final class SessionImage {
         putLong(HeaderDescriptor.NOW_MONO_NANOS, 77 + 2 * SECOND);
         putInt(HeaderDescriptor.EXIT_STATUS, -1);
         putLong(HeaderDescriptor.ARMED_TSC, 5_000);
-        putInt(HeaderDescriptor.SAMPLE_SIZE, 10);
-        putInt(HeaderDescriptor.EPOCH_MILLIS, 10);
         putText(HeaderDescriptor.PROGRAM, "/opt/app/bin/app");
         putText(HeaderDescriptor.ID, "app-4711-20231114T221320");
         functions = allocate(CAPACITY * FunctionDescriptor.SIZE);
@@ -131,7 +129,7 @@ public final class SessionImage {
         return functions + index * FunctionDescriptor.SIZE;
     }
 
-    /// What the agent knows of a sampled function whose windows are over.
+    /// What the agent knows of a sampled function whose probes are off.
     public void estimate(int function, double calls, double variance) {
         long at = functionAt(function);
         putInt(at + FunctionDescriptor.STATE, FunctionDescriptor.STATE_EXPIRED);
@@ -139,7 +137,7 @@ public final class SessionImage {
         putDouble(at + FunctionDescriptor.CALLS_VARIANCE, variance);
     }
 
-    /// What it knows of one whose window was never closed.
+    /// What it knows of one whose probes were never off.
     void open(int function) {
         long at = functionAt(function);
         putInt(at + FunctionDescriptor.STATE, FunctionDescriptor.STATE_SAMPLING);
@@ -231,13 +229,17 @@ public final class SessionImage {
 
     /// Gives a thread its row of a function, with these durations and this part of them spent outside of callees.
     public void exactRow(long thread, int function, long self, long... ticks) {
+        putRow(thread, function, row(function, self, ticks));
+        count(thread, function, ticks.length);
+    }
+
+    private void putRow(long thread, int function, long row) {
         long rows = bytes.getLong((int) (thread + ThreadDescriptor.ROWS)) - BASE;
         if (rows < 0) {
             rows = allocate(CAPACITY * (long) Long.BYTES);
             putLong(thread + ThreadDescriptor.ROWS, address(rows));
         }
-        putLong(rows + (long) function * Long.BYTES, address(row(function, self, ticks)));
-        count(thread, function, ticks.length);
+        putLong(rows + (long) function * Long.BYTES, address(row));
     }
 
     /// Gives a thread its row of a function of which it has timed some calls by chance.
@@ -257,24 +259,25 @@ public final class SessionImage {
         putInt(row + RowDescriptor.WEIGHT, weight);
     }
 
-    public void drainedRow(int function, long... ticks) {
+    /// Gives the last thread, or one that nobody has, its row of a sampled function, with these durations.
+    public void timedRow(int function, long... ticks) {
         long row = row(function, 0, ticks);
         putLong(row + RowDescriptor.SAMPLES, ticks.length);
-        putLong(functionAt(function) + FunctionDescriptor.ROW, address(row));
+        putRow(bytes.getLong((int) HeaderDescriptor.THREADS) == 0 ? thread(0) : lastThread(), function, row);
     }
 
-    /// Adds a caller to a function's drained row; returns the edge's offset.
+    /// Adds a caller of a function; returns the edge's offset.
     ///
     /// @param caller index, or one of the constants of [EdgeDescriptor]
     public long edge(int function, int caller, long calls, long total) {
-        long row = bytes.getLong((int) (functionAt(function) + FunctionDescriptor.ROW)) - BASE;
+        long list = functionAt(function) + FunctionDescriptor.CALLERS;
         long at = allocateFigures(EdgeDescriptor.SIZE);
-        putLong(at + EdgeDescriptor.NEXT, bytes.getLong((int) (row + RowDescriptor.CALLERS)));
+        putLong(at + EdgeDescriptor.NEXT, bytes.getLong((int) list));
         putInt(at + EdgeDescriptor.CALLER, caller);
         putLong(at + EdgeDescriptor.CALLS, calls);
         putLong(at + EdgeDescriptor.TOTAL, total);
         putLong(at + EdgeDescriptor.SAMPLES, 1);
-        putLong(row + RowDescriptor.CALLERS, address(at));
+        putLong(list, address(at));
         return at;
     }
 
@@ -586,7 +589,7 @@ public final class SessionImage {
         return image;
     }
 
-    /// One thread in sampled mode: a hot function, part of whose records wait in the ring, and a rare one.
+    /// One thread in sampled mode: a hot function, part of whose callers wait in the ring, and a rare one.
     public static SessionImage sampledSample() {
         SessionImage image = new SessionImage();
         int hot = image.function("hot");
@@ -600,7 +603,8 @@ public final class SessionImage {
         for (int i = 0; i < 6; i++) {
             image.record(thread, hot, 1000);
         }
-        image.drainedRow(hot, 1000, 1000, 1000, 1000, 1000, 1000);
+        image.timedRow(hot, 1000, 1000, 1000, 1000, 1000, 1000, 2000, 3000);
+        image.timedRow(rare, 70_000, 90_000);
         image.drained(thread);
         image.record(thread, hot, 2000);
         image.record(thread, rare, 70_000);
@@ -628,8 +632,8 @@ public final class SessionImage {
         int main = image.function("main");
         int work = image.function("work");
         image.estimate(work, 6, 0);
-        image.drainedRow(main, 2_000_000_000);
-        image.drainedRow(work, times(6, 1_000));
+        image.timedRow(main, 2_000_000_000);
+        image.timedRow(work, times(6, 1_000));
         image.edge(work, main, 6, 6_000);
         image.putLong(HeaderDescriptor.SLICES, address(image.allocate(SlicesDescriptor.SIZE)));
         for (int n = 1; n <= 3; n++) {
@@ -669,16 +673,16 @@ public final class SessionImage {
         int work = image.function("work");
         int leaf = image.function("leaf");
         int rec = image.function("rec");
-        image.drainedRow(work, times(10, 1000));
+        image.timedRow(work, times(10, 1000));
         image.edge(work, main, 8, 8_000);
         image.edge(work, EdgeDescriptor.CALLER_NONE, 2, 2_000);
-        image.drainedRow(leaf, times(20, 100));
+        image.timedRow(leaf, times(20, 100));
         image.edge(leaf, work, 15, 1_500);
         image.edge(leaf, main, 5, 500);
-        image.drainedRow(rec, times(4, 1000));
+        image.timedRow(rec, times(4, 1000));
         image.edge(rec, work, 1, 1_000);
         image.edge(rec, rec, 3, 3_000);
-        image.drainedRow(image.function("nothing"), 0); // so that timing adds nothing
+        image.timedRow(image.function("nothing"), 0); // so that timing adds nothing
         return image;
     }
 

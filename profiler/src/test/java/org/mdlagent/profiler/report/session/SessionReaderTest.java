@@ -30,7 +30,6 @@ import org.mdlagent.arch.layout.EdgeDescriptor;
 import org.mdlagent.arch.layout.FunctionDescriptor;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.layout.ProcessDescriptor;
-import org.mdlagent.arch.layout.RecordDescriptor;
 import org.mdlagent.arch.layout.RowDescriptor;
 import org.mdlagent.arch.layout.ThreadDescriptor;
 import org.mdlagent.profiler.estimate.ProbeCost;
@@ -328,7 +327,7 @@ class SessionReaderTest {
     }
 
     @Test
-    void shouldAddRecordsThatWaitInTheRingToThoseDrained() throws IOException {
+    void shouldNotCountAgainWhatWaitsInTheRing() throws IOException {
         FunctionProfile hot = read(SessionImage.sampledSample()).functions().get(0);
 
         assertThat(hot.sampled()).isEqualTo(8);
@@ -354,7 +353,7 @@ class SessionReaderTest {
         int chosen = image.function("chosen");
         image.putInt(image.functionAt(chosen) + FunctionDescriptor.FLAGS, FunctionDescriptor.FLAG_EVERY_CALL);
         image.exactRow(image.lastThread(), chosen, 0, 100, 200, 600);
-        image.record(image.lastThread(), chosen | RecordDescriptor.TOLD, 600); // tells who called
+        image.record(image.lastThread(), chosen, 600);
         Profile profile = read(image);
 
         FunctionProfile function = profile.functions().get(chosen);
@@ -378,7 +377,7 @@ class SessionReaderTest {
                 .isEqualTo(3L);
     }
 
-    /// A thread has ended its windows, and the agent has not come since.
+    /// A thread has switched its probes off, and the agent has not come since.
     @Test
     void shouldNotKnowTheCallsOfWhatWasStopped() throws IOException {
         SessionImage image = SessionImage.sampledSample();
@@ -397,9 +396,9 @@ class SessionReaderTest {
         assertThat(function.callsError()).isEmpty();
     }
 
-    /// The agent has closed its window, and will open the next.
+    /// The agent has closed its slice, and will open the next.
     @Test
-    void shouldStateTheErrorOfWhatWindowsTimeByChance() throws IOException {
+    void shouldStateTheErrorOfWhatSlicesTimeByChance() throws IOException {
         SessionImage image = SessionImage.sampledSample();
         image.putInt(image.functionAt(0) + FunctionDescriptor.MEAN, 8);
         image.putInt(image.functionAt(0) + FunctionDescriptor.WEIGHT, 80);
@@ -415,8 +414,7 @@ class SessionReaderTest {
         image.putInt(image.functionAt(counted) + FunctionDescriptor.WHOLE, 1);
         image.putInt(image.functionAt(counted) + FunctionDescriptor.MEAN, 50);
         image.rowByChance(image.lastThread(), counted, 50, 100, 200, 600);
-        image.record(image.lastThread(), counted | RecordDescriptor.TOLD, 600);
-        image.record(image.lastThread(), counted, 1100); // in a window, before it was counted
+        image.record(image.lastThread(), counted, 600);
         image.count(image.lastThread(), counted, 152); // beside the 150 that those timed by chance stand for
         Profile profile = read(image);
 
@@ -424,12 +422,10 @@ class SessionReaderTest {
         assertThat(function.exact()).isFalse();
         assertThat(function.calls()).isEqualTo(302);
         assertThat(function.callsExact()).isTrue();
-        assertThat(function.sampled()).isEqualTo(4);
-        assertThat(function.totalNanos()).hasValue(302 * (50 * 900 + 1100) / 151);
-        assertThat(function.totalError())
-                .as("the three by chance tell as much as a run each")
-                .isPresent();
-        assertThat(function.latency().maxNanos()).hasValue(1100);
+        assertThat(function.sampled()).isEqualTo(3);
+        assertThat(function.totalNanos()).hasValue(302 * 900 / 3);
+        assertThat(function.totalError()).isPresent();
+        assertThat(function.latency().maxNanos()).hasValue(600);
     }
 
     @Test
@@ -538,9 +534,9 @@ class SessionReaderTest {
         SessionImage image = new SessionImage();
         int caller = image.function("caller");
         int callee = image.function("callee");
-        image.drainedRow(caller, 1_000, 900, 1_100, 800);
+        image.timedRow(caller, 1_000, 900, 1_100, 800);
         image.edge(caller, -1, 4, 3_800);
-        image.drainedRow(callee, 4_000, 4_100);
+        image.timedRow(callee, 4_000, 4_100);
         image.edge(callee, caller, 2, 8_100);
 
         assertThat(read(image).functions())
@@ -554,10 +550,10 @@ class SessionReaderTest {
         SessionImage image = new SessionImage();
         int few = image.function("few");
         int many = image.function("many");
-        image.drainedRow(few, 1_000, 1_000);
+        image.timedRow(few, 1_000, 1_000);
         image.edge(few, few, 1, 1_000);
         image.edge(few, -1, 1, 1_000);
-        image.drainedRow(many, LongStream.generate(() -> 1_000).limit(128).toArray());
+        image.timedRow(many, LongStream.generate(() -> 1_000).limit(128).toArray());
         for (int i = 0; i < 64; i++) {
             image.edge(many, many, 1, 1_000);
             image.edge(many, -1, 1, 1_000);
@@ -919,7 +915,9 @@ class SessionReaderTest {
         for (int i = 0; i < RowDescriptor.CHUNKS; i++) {
             image.putLong(row + RowDescriptor.CHUNKS_AT + i * 8L, chunk);
         }
-        image.putLong(image.functionAt(function) + FunctionDescriptor.ROW, SessionImage.address(row));
+        long rows = image.allocate(8 * Long.BYTES);
+        image.putLong(rows + (long) function * Long.BYTES, SessionImage.address(row));
+        image.putLong(image.thread(102) + ThreadDescriptor.ROWS, SessionImage.address(rows));
 
         assertThatThrownBy(() -> read(image))
                 .isInstanceOf(SessionFormatException.class)

@@ -35,7 +35,6 @@ public class ComparisonTest {
                 OptionalLong.of(20_000_000),
                 true,
                 false,
-                10,
                 Map.of("/opt/app", "0123456789abcdef"));
     }
 
@@ -87,7 +86,6 @@ public class ComparisonTest {
                         OptionalLong.of(120_000_000),
                         six.exact(),
                         six.cpuTime(),
-                        six.sampleSize(),
                         six.builds()),
                 List.of(longer));
         StringBuilder table = new StringBuilder();

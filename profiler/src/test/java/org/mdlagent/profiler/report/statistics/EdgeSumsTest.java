@@ -7,8 +7,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalDouble;
 import java.util.OptionalLong;
+import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.mdlagent.profiler.report.profile.CallEdge;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
 import org.mdlagent.profiler.report.profile.Profiles;
 import org.mdlagent.profiler.report.profile.SessionFacts;
@@ -50,6 +52,46 @@ class EdgeSumsTest {
                 .containsExactly(
                         OptionalLong.of(1_010), OptionalLong.of(1_010), OptionalLong.of(1_010), OptionalLong.of(5));
         assertThat(raised).extracting(EdgeSumsTest::longest).startsWith(OptionalLong.of(1_000), OptionalLong.of(1_000));
+    }
+
+    /// Two callers, of four calls that told: one may have made nearly all, or nearly none.
+    @Test
+    void shouldSayHowFarACallersPartMayBeOff() {
+        edges.add(INNER, MIDDLE, 175_000, 10, 2);
+        edges.add(INNER, OUTER, 175_000, 10, 2);
+        edges.add(OTHER, MIDDLE, 100, 5, 1);
+
+        List<CallEdge> joined = EdgeSums.join(functions, edges.estimates(functions));
+
+        assertThat(joined.subList(0, 2))
+                .extracting(edge -> edge.error().orElseThrow())
+                .allSatisfy(error -> assertThat(error).isBetween(1.8, 1.9));
+        assertThat(joined.getLast().error()).as("of a single call").isEmpty();
+    }
+
+    /// Its error is that of a sample of all calls, and the truth is within it in most of them.
+    @Test
+    void shouldContainTheTrueCallsOfACaller() {
+        SplittableRandom random = new SplittableRandom(11);
+        FunctionProfile inner = Profiles.function("inner", new long[1000]);
+        List<FunctionProfile> many = List.of(functions.get(OUTER), functions.get(MIDDLE), inner, functions.get(OTHER));
+        int within = 0;
+        for (int trial = 0; trial < 1000; trial++) {
+            EdgeSums sample = new EdgeSums(functions.size());
+            long told = random.doubles(40).filter(u -> u < 0.3).count();
+            if (told == 0) {
+                continue;
+            }
+            sample.add(INNER, MIDDLE, told, 10, told);
+            sample.add(INNER, OUTER, 40 - told, 10, 40 - told);
+            CallEdge edge = EdgeSums.join(many, sample.estimates(many)).stream()
+                    .filter(of -> functions.get(MIDDLE).equals(of.caller()))
+                    .findFirst()
+                    .orElseThrow();
+            double part = told / 40.0;
+            within += Math.abs(part - 0.3) <= part * edge.error().orElseThrow() ? 1 : 0;
+        }
+        assertThat(within).isGreaterThan(900);
     }
 
     /// A callee that may as well have taken next to nothing says nothing of its caller, nor does one of which nobody

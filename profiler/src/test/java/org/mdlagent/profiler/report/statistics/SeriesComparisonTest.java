@@ -125,7 +125,6 @@ class SeriesComparisonTest {
                     OptionalLong.of(Math.round(total)),
                     true,
                     false,
-                    10,
                     Map.of());
             return new RunProfile(run, functions);
         }

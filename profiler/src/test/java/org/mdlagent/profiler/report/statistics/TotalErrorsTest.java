@@ -27,12 +27,10 @@ class TotalErrorsTest {
     Path directory;
 
     private SessionFacts sampled;
-    private int runLength;
 
     @BeforeEach
     void readSession() throws Exception {
         sampled = Profiles.read(SessionImage.sampledSample(), directory).session();
-        runLength = sampled.sampleSize();
     }
 
     /// A function of whose calls some were timed.
@@ -51,14 +49,13 @@ class TotalErrorsTest {
                         Profiles.function("f", nanos).latency());
     }
 
-    /// Of intervals from runs of calls that are alike, those that hold the truth.
-    private double covered(int runs, double mean, DoubleUnaryOperator duration) {
-        SplittableRandom random = new SplittableRandom(runs);
+    /// Of intervals from calls that were timed by chance, those that hold the truth.
+    private double covered(int timed, double mean, DoubleUnaryOperator duration) {
+        SplittableRandom random = new SplittableRandom(timed);
         int covered = 0;
         for (int trial = 0; trial < TRIALS; trial++) {
-            long[] nanos = random.doubles(runs)
+            long[] nanos = random.doubles(timed)
                     .mapToLong(u -> Math.round(duration.applyAsDouble(u)))
-                    .flatMap(length -> LongStream.generate(() -> length).limit(runLength))
                     .toArray();
             FunctionProfile function = function(nanos, false);
             double bound =
@@ -70,7 +67,7 @@ class TotalErrorsTest {
     }
 
     @Test
-    void shouldCoverTheTruthAlsoOfFewRuns() {
+    void shouldCoverTheTruthAlsoOfFewCalls() {
         assertThat(covered(4, 50_000, u -> 100_000 * u)).isBetween(0.92, 0.99);
         assertThat(covered(100, 50_000, u -> 100_000 * u)).isBetween(0.93, 0.98);
     }
@@ -89,7 +86,7 @@ class TotalErrorsTest {
         assertThat(errors.ofTotal(0)).hasValue(3 * 50 + 0.001 * 6_000_000);
     }
 
-    /// Windows that have met each call that they counted may have missed most of all calls.
+    /// Slices that have met each call that they counted may have missed most of all calls.
     @Test
     void shouldBeNoSurerOfATotalThanOfItsCalls() {
         long[] nanos = LongStream.range(1, 1000).map(n -> 1000 * n).toArray();
@@ -134,8 +131,8 @@ class TotalErrorsTest {
     }
 
     @Test
-    void shouldSayNothingOfASingleRun() {
-        FunctionProfile function = function(new long[] {1000, 1000}, false);
+    void shouldSayNothingOfASingleCall() {
+        FunctionProfile function = function(new long[] {1000}, false);
 
         assertThat(new TotalErrors(List.of(function), sampled).ofTotal(0)).isEmpty();
     }
@@ -155,13 +152,12 @@ class TotalErrorsTest {
         assertThat(errors.ofSelf(1)).isEqualTo(errors.ofTotal(1));
     }
 
-    /// A callee whose calls all last as long, and of whose runs each belongs to one of two callers.
+    /// A callee whose calls all last as long, and come from one of two callers.
     @Test
     void shouldKnowThatACallersPartIsEstimated() {
-        int runs = 40;
+        int told = 40;
         double truth = 0.3;
-        long[] alike =
-                LongStream.generate(() -> 50_000).limit((long) runs * runLength).toArray();
+        long[] alike = LongStream.generate(() -> 50_000).limit(told).toArray();
         FunctionProfile caller =
                 function(LongStream.of(3, 5).map(n -> n * 10_000_000_000L).toArray(), true);
         FunctionProfile callee = function(alike, false);
@@ -169,11 +165,11 @@ class TotalErrorsTest {
         SplittableRandom random = new SplittableRandom(1);
         int covered = 0;
         for (int trial = 0; trial < TRIALS; trial++) {
-            long hers = random.doubles(runs).filter(u -> u < truth).count();
-            long nanos = Math.round(total * hers / runs);
+            long hers = random.doubles(told).filter(u -> u < truth).count();
+            long nanos = Math.round(total * hers / told);
             TotalErrors errors = new TotalErrors(List.of(caller, callee), sampled);
 
-            errors.addCallee(new EdgeSums.Estimate(0, 1, CALLS * hers / runs, nanos, hers * runLength), alike.length);
+            errors.addCallee(new EdgeSums.Estimate(0, 1, CALLS * hers / told, nanos, hers), told);
 
             covered += Math.abs(nanos - total * truth) <= errors.ofSelf(0).orElseThrow() ? 1 : 0;
         }
@@ -181,13 +177,13 @@ class TotalErrorsTest {
     }
 
     @Test
-    void shouldTakeAllForSomebodyElsesWhereCallersAreKnownOfASingleRun() {
+    void shouldTakeAllForSomebodyElsesWhereTheCallerIsKnownOfASingleCall() {
         FunctionProfile caller = function(new long[] {3_000_000_000L}, true);
         FunctionProfile callee =
                 function(LongStream.generate(() -> 1000).limit(1000).toArray(), true);
         TotalErrors errors = new TotalErrors(List.of(caller, callee), sampled);
 
-        errors.addCallee(new EdgeSums.Estimate(0, 1, 1000, 1_000_000, runLength), runLength);
+        errors.addCallee(new EdgeSums.Estimate(0, 1, 1000, 1_000_000, 1), 1);
 
         assertThat(errors.ofSelf(0).orElseThrow() - errors.ofTotal(0).orElseThrow())
                 .isCloseTo(1_000_000, within(100_000.0));

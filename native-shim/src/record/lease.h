@@ -1,6 +1,6 @@
-/* Sampling windows, in which the calls of a function are timed. */
-#ifndef MDL_WINDOWS_H
-#define MDL_WINDOWS_H
+/* Leases: the probes of a function stay on until its deadline, unless the agent renews the lease or ends it before. */
+#ifndef MDL_LEASE_H
+#define MDL_LEASE_H
 
 #include <mdl/layout.h>
 #include <stdbool.h>
@@ -12,7 +12,7 @@ int64_t record_disarm(const uint32_t *functions, int64_t n);
 /* record_arm with the same limit for all functions. If calls are not timed, exits stay off. */
 void record_open_slice(const uint32_t *functions, int64_t n, uint64_t longest_ticks, bool timed);
 
-/* By a thread that finds an expired window. */
+/* By a thread that finds an expired lease. */
 void record_expire_entry(struct mdl_site *site);
 void record_expire_exit(struct mdl_site *site);
 

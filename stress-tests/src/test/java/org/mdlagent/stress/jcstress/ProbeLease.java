@@ -11,9 +11,9 @@ import org.mdlagent.arch.layout.SiteDescriptor;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.shim.NativeApi;
 
-/// A probed function with one entry and one exit, both on, in an expired window. The protocol is the shim's
-/// (`windows.c`): Java calls the agent's half, machine code the other.
-final class ProbeWindow {
+/// A probed function with one entry and one exit, both on, with an expired lease. The protocol is the shim's
+/// (`lease.c`): Java calls the agent's half, machine code the other.
+final class ProbeLease {
     private static final NativeApi API = PatchedCode.API;
     private static final MethodHandle EXPIRE_ENTRY = Linker.nativeLinker()
             .downcallHandle(
@@ -50,7 +50,7 @@ final class ProbeWindow {
     private final long exitStore = STORES + 2L * index * STORE_BYTES;
     private final long entryStore = exitStore + STORE_BYTES;
 
-    ProbeWindow() {
+    ProbeLease() {
         describe(2 * index, exitStore);
         describe(2 * index + 1, entryStore);
         Memory.putLong(function + FunctionDescriptor.SITE_LIST, LISTS + 2L * index * Integer.BYTES);
@@ -71,14 +71,14 @@ final class ProbeWindow {
         Memory.putInt(store, ON);
     }
 
-    /// The agent opens the next window.
+    /// The agent opens the next lease.
     ///
     /// @return the number of sites that it switched on
     int arm() {
         return (int) API.arm(INDICES + (long) index * Integer.BYTES, LONGEST, 1);
     }
 
-    /// The same without checking for threads that are closing the last window.
+    /// The same without checking for threads that are ending the last lease.
     int armBlindly() {
         Memory.putLong(function + FunctionDescriptor.DEADLINE, Long.MAX_VALUE);
         state(FunctionDescriptor.STATE_SAMPLING);
@@ -100,7 +100,7 @@ final class ProbeWindow {
         Memory.putIntRelease(function + FunctionDescriptor.STATE, state);
     }
 
-    /// The state of the window, and whether its entry is on.
+    /// The state of the lease, and whether its entry is on.
     String outcome() {
         int state = Memory.getIntAcquire(function + FunctionDescriptor.STATE);
         String name = switch (state) {

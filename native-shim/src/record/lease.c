@@ -1,15 +1,15 @@
 /*
- * Closing a sampling window (record_expire_*, by any application thread) against opening the next (record_arm, by the
+ * Closing a lease (record_expire_*, by any application thread) against opening the next (record_arm, by the
  * agent alone):
  *
  * Assumes    A1 x86-TSO: a locked instruction is a full fence between the stores before and the loads after it
  *            (Intel SDM vol. 3, 9.2; AMD APM vol. 2, 7.2)
  *            A2 no thread is killed between steps 1 and 4 of a closer while its family lives on: a function would
- *               have no windows any more
+ *               have no leases any more
  *            A3 no thread is killed with a frame open: exit sites of that function would stay on
- * Guarantees G1 a late closer never switches off a site of a newer window
+ * Guarantees G1 a late closer never switches off a site of a newer lease
  *            G2 while a frame is open, the exit sites of its function stay on
- * Progress   P1 no thread waits: arm skips a function that is being closed until the next epoch
+ * Progress   P1 no thread waits: arm skips a function that is being closed until the next look
  *
  *   closer                                   agent (arm)
  *   1 closers++           (locked)           1 state = REARMING           (locked)
@@ -19,7 +19,7 @@
  *   4 closers--           (locked)           4 state = SAMPLING           (release)
  *                                            5 entry sites on
  *
- * G1: closer 1-2 and agent 1-2 are Dekker's: either the agent reads closers != 0 and opens no window, or the closer
+ * G1: closer 1-2 and agent 1-2 are Dekker's: either the agent reads closers != 0 and opens no lease, or the closer
  * reads REARMING or later. REARMING it leaves alone; of SAMPLING it also sees the new deadline, and stores `off` only
  * when that has passed too. A closer that ends between the agent's 1 and 2 has stored before the agent does, and must
  * not undo REARMING, which keeps the next closer away: so its step 3 exchanges only SAMPLING.
@@ -29,7 +29,7 @@
  * If all calls are timed (mean 1), an entry only reads the state, because a locked addition would cost a third of the
  * probe. So calls that are running when such a function is stopped may be counted but not timed.
  */
-#include "record/windows.h"
+#include "record/lease.h"
 
 #include "code/code.h"
 #include "record/client.h"
@@ -50,7 +50,7 @@ static void switch_off(struct mdl_site *site) {
 
 void record_expire_entry(struct mdl_site *site) {
   if (family_agent_is_gone()) {
-    code_switch_all_off(); /* no thread opens or closes windows any more */
+    code_switch_all_off(); /* no thread starts or ends leases any more */
     return;
   }
   struct mdl_function *function = (struct mdl_function *)__atomic_load_n(&site->function, __ATOMIC_ACQUIRE);
@@ -106,7 +106,7 @@ static void confirm_all(const uint32_t *indices, int64_t n) {
 }
 
 /* Steps: see the top of this file. Exits are switched on before entries, so that every opened frame can be closed. */
-static uint64_t open_window(struct mdl_function *function, uint64_t longest_ticks, bool timed) {
+static uint64_t open_lease(struct mdl_function *function, uint64_t longest_ticks, bool timed) {
   const uint32_t *list = (const uint32_t *)function->site_list;
   __atomic_exchange_n(&function->state, MDL_REARMING, __ATOMIC_SEQ_CST);
   if (__atomic_load_n(&function->closers, __ATOMIC_SEQ_CST) != 0) {
@@ -134,7 +134,7 @@ int64_t record_arm(const uint32_t *indices, const uint64_t *longest_ticks, int64
   struct mdl_function *functions = (struct mdl_function *)session->functions;
   uint64_t stores = 0;
   for (int64_t i = 0; i < n && !agent_is_dead(); i++) {
-    stores += open_window(&functions[indices[i]], longest_ticks[i], true);
+    stores += open_lease(&functions[indices[i]], longest_ticks[i], true);
   }
   confirm_open(indices, n, stores);
   return (int64_t)stores;
@@ -144,7 +144,7 @@ void record_open_slice(const uint32_t *indices, int64_t n, uint64_t longest_tick
   struct mdl_function *functions = (struct mdl_function *)session->functions;
   uint64_t stores = 0;
   for (int64_t i = 0; i < n && !agent_is_dead(); i++) {
-    stores += open_window(&functions[indices[i]], longest_ticks, timed);
+    stores += open_lease(&functions[indices[i]], longest_ticks, timed);
   }
   confirm_open(indices, n, stores);
 }
