@@ -5,11 +5,14 @@
 #include "agent/call_paths.h"
 #include "agent/descriptors.h"
 #include "fixture.h"
+#include "os/sys.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <time.h>
 
@@ -314,7 +317,77 @@ static void shouldBeginAnewInAForkedProcess(void) {
   CHECK_EQUAL(status, 0);
 }
 
+static struct mdl_pc_sample *sample(uint32_t number) {
+  return (struct mdl_pc_sample *)table->log[number / MDL_PC_CHUNK] + number % MDL_PC_CHUNK;
+}
+static struct mdl_pc_thread *thread(uint32_t number) {
+  return (struct mdl_pc_thread *)table->threads[number / MDL_PC_CHUNK] + number % MDL_PC_CHUNK;
+}
+
+static void shouldTellOfEachSampleWhenAndWhereItWasTaken(void) {
+  create_session();
+  prctl(PR_SET_NAME, "burner");
+  uint64_t opened = clock_nanos(CLOCK_MONOTONIC) / 1000000;
+  open_sampler(self());
+  collect(100);
+  CHECK_EQUAL(table->log_count, table->samples);
+  CHECK_EQUAL(table->thread_count, 2);
+  CHECK_EQUAL(thread(1)->tid, self());
+  CHECK_EQUAL(thread(1)->pid, getpid());
+  CHECK_EQUAL(thread(1)->samples, table->samples);
+  CHECK(strcmp(thread(1)->name, "burner") == 0);
+  uint64_t in_turn = 0;
+  for (uint32_t i = 0; i < table->log_count; i++) {
+    CHECK_EQUAL(sample(i)->thread, 1);
+    CHECK_EQUAL(sample(i)->weight, 1);
+    CHECK(sample(i)->millis <= clock_nanos(CLOCK_MONOTONIC) / 1000000 - opened);
+    const struct mdl_pc_frame *frame_of_node = frame(node(sample(i)->node)->frame);
+    in_turn += frame_of_node == frame((uint32_t)turns) && sample(i)->address != 0;
+  }
+  CHECK_EQUAL(in_turn, of_turn());
+}
+
 /* ---- the table of paths, without a kernel */
+
+static const struct sample_facts nobody = {.tid = 1, .pid = 1};
+
+/* The rest is a sample of all, chosen at random. */
+static void shouldKeepSomeOfTheSamplesWhereThereAreTooMany(void) {
+  create_session();
+  CHECK(call_paths_open(PERIOD_NANOS));
+  table = (const struct mdl_pc_samples *)session->pc_samples;
+  static const uint32_t path[] = {FRAME_PROBES};
+  enum { ADDED = 3 * MDL_PC_LOG };
+  for (uint32_t i = 0; i < ADDED; i++) {
+    call_paths_add(path, 1, &(struct sample_facts){.address = i, .tid = 1 + (int32_t)(i % 2), .pid = 1}, 1);
+  }
+  CHECK_EQUAL(table->samples, ADDED);
+  CHECK_EQUAL(table->thinned, 2);
+  CHECK_EQUAL(table->log_version, 4);
+  CHECK(table->log_count > MDL_PC_LOG * 2 / 3 && table->log_count < MDL_PC_LOG * 5 / 6);
+  uint32_t of_first = 0;
+  for (uint32_t i = 0; i < table->log_count; i++) {
+    CHECK(i == 0 || sample(i)->address > sample(i - 1)->address);
+    of_first += sample(i)->thread == 1;
+  }
+  CHECK(of_first > table->log_count * 2 / 5 && of_first < table->log_count * 3 / 5);
+  CHECK_EQUAL(thread(1)->samples + thread(2)->samples, ADDED);
+}
+
+static void shouldCountThreadsTogetherForWhichThereIsNoRoom(void) {
+  create_session();
+  CHECK(call_paths_open(PERIOD_NANOS));
+  table = (const struct mdl_pc_samples *)session->pc_samples;
+  static const uint32_t path[] = {FRAME_PROBES};
+  for (int32_t i = 1; i <= (int32_t)MDL_PC_THREADS; i++) {
+    call_paths_add(path, 1, &(struct sample_facts){.tid = i, .pid = INT32_MAX}, 2);
+  }
+  CHECK_EQUAL(table->thread_count, MDL_PC_THREADS);
+  CHECK_EQUAL(thread(0)->samples, 2);
+  CHECK_EQUAL(thread(1)->samples, 2);
+  CHECK_EQUAL(sample(MDL_PC_THREADS - 1)->thread, 0);
+  CHECK_EQUAL(thread(1)->name[0], 0);
+}
 
 static void shouldSayWhichPathsFoundNoRoom(void) {
   create_session();
@@ -332,7 +405,7 @@ static void shouldSayWhichPathsFoundNoRoom(void) {
     for (uint32_t i = 3; i < MDL_PC_FRAMES && added < MDL_PC_NODES; i++, added++) {
       path[0] = i;
       path[1] = outer;
-      call_paths_add(path, 2, 1);
+      call_paths_add(path, 2, &nobody, 1);
     }
   }
   CHECK_EQUAL(table->samples, added);
@@ -343,11 +416,11 @@ static void shouldSayWhichPathsFoundNoRoom(void) {
     in_paths += node(i)->samples;
   }
   CHECK_EQUAL(in_paths + table->left_out, added);
-  call_paths_add(path, 2, 1); /* what has found room before has it */
+  call_paths_add(path, 2, &nobody, 1); /* what has found room before has it */
   path[1] = 3;
   path[0] = 4;
   uint64_t before = table->left_out;
-  call_paths_add(path, 2, 5);
+  call_paths_add(path, 2, &nobody, 5);
   CHECK_EQUAL(table->left_out, before);
 }
 
@@ -378,5 +451,8 @@ TESTS({"shouldTellWhereAThreadSpendsItsTimeAndHowItCameThere", shouldTellWhereAT
       {"shouldLeaveAProcessAloneThatIsNoLongerOurs", shouldLeaveAProcessAloneThatIsNoLongerOurs},
       {"shouldRefuseWhatCannotBe", shouldRefuseWhatCannotBe},
       {"shouldBeginAnewInAForkedProcess", shouldBeginAnewInAForkedProcess},
+      {"shouldTellOfEachSampleWhenAndWhereItWasTaken", shouldTellOfEachSampleWhenAndWhereItWasTaken},
+      {"shouldKeepSomeOfTheSamplesWhereThereAreTooMany", shouldKeepSomeOfTheSamplesWhereThereAreTooMany},
+      {"shouldCountThreadsTogetherForWhichThereIsNoRoom", shouldCountThreadsTogetherForWhichThereIsNoRoom},
       {"shouldSayWhichPathsFoundNoRoom", shouldSayWhichPathsFoundNoRoom},
       {"shouldForgetAddressesWhenThereAreTooMany", shouldForgetAddressesWhenThereAreTooMany})

@@ -502,7 +502,26 @@ struct mdl_pc_node {
   uint32_t frame;   /* 12 */
 };
 
+/* One sample. It is counted in a frame and a node, too. */
+struct mdl_pc_sample {
+  uint64_t address; /*  0 of the instruction, less the bias of its image */
+  uint32_t millis;  /*  8 since `opened_tsc` */
+  uint32_t node;    /* 12 0 where its path found no room */
+  uint32_t thread;  /* 16 number of a struct mdl_pc_thread */
+  uint32_t weight;  /* 20 how often it was counted */
+};
+
+/* A sampled thread. Thread 0 stands for all threads for which the table has no room. */
+struct mdl_pc_thread {
+  uint64_t samples; /*  0 */
+  int32_t tid;      /*  8 */
+  int32_t pid;      /* 12 */
+  char name[16];    /* 16 at one of its samples, NUL-terminated; "" if it could not be read */
+};
+
 #define MDL_PC_CHUNK 1024u
+#define MDL_PC_LOG 65536u
+#define MDL_PC_THREADS 4096u
 #define MDL_PC_FRAMES 16384u
 #define MDL_PC_NODES 131072u
 
@@ -524,6 +543,16 @@ struct mdl_pc_samples {
   uint32_t node_count;   /*  60 the same */
   uint64_t frames[16];   /*  64 struct mdl_pc_frame[MDL_PC_CHUNK] */
   uint64_t nodes[128];   /* 192 struct mdl_pc_node[MDL_PC_CHUNK] */
+
+  /* A log of single samples, in the order in which they were read. When it is full, half of it is dropped, chosen at random. From then
+   * on half of the new samples are logged. Each logged sample stands for 2^thinned. */
+  uint64_t opened_tsc;   /* 1216 */
+  uint32_t log_count;    /* 1224 published with release after the rows */
+  uint32_t thread_count; /* 1228 the same */
+  uint32_t thinned;      /* 1232 */
+  uint32_t log_version;  /* 1236 odd while samples are dropped */
+  uint64_t log[64];      /* 1240 struct mdl_pc_sample[MDL_PC_CHUNK] */
+  uint64_t threads[4];   /* 1752 struct mdl_pc_thread[MDL_PC_CHUNK] */
 };
 
 struct mdl_string {
@@ -581,7 +610,11 @@ MDL_AT(mdl_pc_frame, function, 16);
 static_assert(sizeof(struct mdl_pc_frame) == 32, "mdl_pc_frame");
 static_assert(sizeof(struct mdl_pc_node) == 16, "mdl_pc_node");
 MDL_AT(mdl_pc_samples, frames, 64);
-static_assert(sizeof(struct mdl_pc_samples) == 64 + sizeof(uint64_t) * (MDL_PC_FRAMES + MDL_PC_NODES) / MDL_PC_CHUNK,
+static_assert(sizeof(struct mdl_pc_sample) == 24, "mdl_pc_sample");
+static_assert(sizeof(struct mdl_pc_thread) == 32, "mdl_pc_thread");
+MDL_AT(mdl_pc_samples, opened_tsc, 64 + sizeof(uint64_t) * (MDL_PC_FRAMES + MDL_PC_NODES) / MDL_PC_CHUNK);
+MDL_AT(mdl_pc_samples, log, 1240);
+static_assert(sizeof(struct mdl_pc_samples) == 1240 + sizeof(uint64_t) * (MDL_PC_LOG + MDL_PC_THREADS) / MDL_PC_CHUNK,
               "mdl_pc_samples");
 MDL_AT(mdl_trap, action, 8);
 static_assert(sizeof(struct mdl_trap) == 32, "mdl_trap");

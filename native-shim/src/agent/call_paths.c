@@ -2,10 +2,13 @@
 
 #include "os/own_memory.h"
 #include "os/self.h"
+#include "os/sys.h"
 #include "session/memory.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <x86intrin.h>
 
 enum {
   FRAME_CHUNKS = MDL_PC_FRAMES / MDL_PC_CHUNK,
@@ -13,6 +16,9 @@ enum {
   NODE_SLOTS = 2 * MDL_PC_NODES, /* powers of two */
   PLACE_SLOTS = 1 << 16,
   PLACES_MAX = PLACE_SLOTS / 4 * 3,
+  LOG_CHUNKS = MDL_PC_LOG / MDL_PC_CHUNK,
+  THREAD_CHUNKS = MDL_PC_THREADS / MDL_PC_CHUNK,
+  THREAD_SLOTS = 2 * MDL_PC_THREADS,
 };
 
 struct place {
@@ -25,12 +31,23 @@ struct node {
   uint32_t parent, frame;
 };
 
+struct thread {
+  int32_t tid; /* 0: free */
+  uint32_t number;
+  uint64_t samples;
+};
+
 /* One mapping; forked children do not inherit it. */
 static struct paths {
   struct mdl_pc_samples *table;
-  uint32_t frames, nodes, places;
+  uint64_t opened_nanos; /* CLOCK_MONOTONIC, by which the kernel tells when a sample was taken */
+  uint64_t chance;       /* state of a generator of random bits, not 0 */
+  uint32_t frames, nodes, places, threads, logged, thinned;
   struct mdl_pc_frame *frame[FRAME_CHUNKS];
   struct mdl_pc_node *node[NODE_CHUNKS];
+  struct mdl_pc_sample *log[LOG_CHUNKS];
+  struct mdl_pc_thread *thread[THREAD_CHUNKS];
+  struct thread tid[THREAD_SLOTS];
   struct place place[PLACE_SLOTS];
   struct node slot[NODE_SLOTS];
 } *paths;
@@ -77,6 +94,112 @@ static uint32_t new_node(uint32_t parent, uint32_t frame) {
   return number;
 }
 
+/* ---- threads */
+
+static struct mdl_pc_thread *thread_row(uint32_t number) {
+  return new_row(number, (void **)paths->thread, paths->table->threads, sizeof(struct mdl_pc_thread));
+}
+
+/* False where there is no room. */
+static bool add_thread(int32_t tid, int32_t pid) {
+  struct mdl_pc_thread *row = paths->threads < MDL_PC_THREADS ? thread_row(paths->threads) : NULL;
+  if (row) {
+    *row = (struct mdl_pc_thread){.tid = tid, .pid = pid};
+    __atomic_store_n(&paths->table->thread_count, ++paths->threads, __ATOMIC_RELEASE);
+  }
+  return row != NULL;
+}
+
+/* Called at sample 1, 2, 4, 8 ...: threads name themselves after they have started. The row keeps the name when the thread has ended. */
+static void read_name(struct mdl_pc_thread *row) {
+  char path[64], name[sizeof row->name + 1];
+  snprintf(path, sizeof path, "/proc/%d/task/%d/comm", row->pid, row->tid);
+  read_text(path, name, sizeof name);
+  name[strcspn(name, "\n")] = 0;
+  if (*name) {
+    memset(row->name, 0, sizeof row->name);
+    memcpy(row->name, name, strnlen(name, sizeof row->name - 1));
+  }
+}
+
+/* The number of a thread, 0 where there is no room for it. */
+static uint32_t thread_of(int32_t tid, int32_t pid, uint64_t weight) {
+  struct thread *thread = NULL;
+  for (uint32_t i = hash((uint64_t)(uint32_t)tid); !thread; i++) {
+    struct thread *at = &paths->tid[i & (THREAD_SLOTS - 1)];
+    if (at->tid == tid) {
+      thread = at;
+    } else if (at->tid == 0) {
+      if (!add_thread(tid, pid)) {
+        thread_row(0)->samples += weight;
+        return 0;
+      }
+      *at = (struct thread){.tid = tid, .number = paths->threads - 1};
+      thread = at;
+    }
+  }
+  struct mdl_pc_thread *row = thread_row(thread->number);
+  row->samples += weight;
+  thread->samples++;
+  if ((thread->samples & (thread->samples - 1)) == 0) {
+    read_name(row);
+  }
+  return thread->number;
+}
+
+/* ---- the log */
+
+/* xorshift64 (Marsaglia, 2003). */
+static uint64_t random_bits(void) {
+  paths->chance ^= paths->chance << 13;
+  paths->chance ^= paths->chance >> 7;
+  return paths->chance ^= paths->chance << 17;
+}
+
+static struct mdl_pc_sample *log_row(uint32_t number) {
+  return new_row(number, (void **)paths->log, paths->table->log, sizeof(struct mdl_pc_sample));
+}
+
+/* Drops half of the log. Readers discard what they have read if `log_version` is odd or has changed. */
+static void thin_out(void) {
+  struct mdl_pc_samples *table = paths->table;
+  uint32_t kept = 0;
+  __atomic_store_n(&table->log_version, table->log_version + 1, __ATOMIC_RELAXED);
+  __atomic_thread_fence(__ATOMIC_RELEASE);
+  for (uint32_t i = 0; i < paths->logged; i++) {
+    if (random_bits() & 1) {
+      *log_row(kept++) = *log_row(i);
+    }
+  }
+  paths->logged = kept;
+  __atomic_store_n(&table->log_count, kept, __ATOMIC_RELAXED);
+  table->thinned = ++paths->thinned;
+  __atomic_store_n(&table->log_version, table->log_version + 1, __ATOMIC_RELEASE);
+}
+
+static void log_sample(const struct sample_facts *facts, uint32_t node, uint64_t weight) {
+  uint32_t thread = thread_of(facts->tid, facts->pid, weight);
+  if (random_bits() & ((1u << paths->thinned) - 1)) {
+    return;
+  }
+  struct mdl_pc_sample *row = log_row(paths->logged);
+  if (!row) {
+    return;
+  }
+  uint64_t nanos = facts->nanos > paths->opened_nanos ? facts->nanos - paths->opened_nanos : 0;
+  *row = (struct mdl_pc_sample){
+      .address = facts->address,
+      .millis = (uint32_t)(nanos / 1000000),
+      .node = node,
+      .thread = thread,
+      .weight = (uint32_t)weight,
+  };
+  __atomic_store_n(&paths->table->log_count, ++paths->logged, __ATOMIC_RELEASE);
+  if (paths->logged == MDL_PC_LOG) {
+    thin_out();
+  }
+}
+
 bool call_paths_open(uint64_t period_nanos) {
   if (owner == process_pid && paths) {
     return true;
@@ -90,6 +213,9 @@ bool call_paths_open(uint64_t period_nanos) {
   owner = process_pid;
   paths->table = table;
   table->period_nanos = period_nanos;
+  table->opened_tsc = __rdtsc();
+  paths->opened_nanos = clock_nanos(CLOCK_MONOTONIC);
+  paths->chance = table->opened_tsc | 1;
   static const int32_t always[] = {
       [FRAME_ELSEWHERE] = MDL_PC_ELSEWHERE, [FRAME_PROBES] = MDL_PC_PROBES, [FRAME_CUT] = MDL_PC_CUT};
   for (uint32_t i = 0; i < sizeof always / sizeof *always; i++) {
@@ -97,7 +223,7 @@ bool call_paths_open(uint64_t period_nanos) {
       return false;
     }
   }
-  if (new_node(0, FRAME_ELSEWHERE) != 0 || paths->nodes != 1) {
+  if (new_node(0, FRAME_ELSEWHERE) != 0 || paths->nodes != 1 || !add_thread(0, 0)) {
     return false;
   }
   __atomic_store_n(&session->pc_samples, (uintptr_t)table, __ATOMIC_RELEASE);
@@ -161,7 +287,7 @@ static uint32_t child(uint32_t parent, uint32_t frame) {
   }
 }
 
-void call_paths_add(const uint32_t *frames, size_t count, uint64_t weight) {
+void call_paths_add(const uint32_t *frames, size_t count, const struct sample_facts *facts, uint64_t weight) {
   uint32_t node = 0;
   bool fits = true;
   for (size_t i = count; fits && i > 0; i--) {
@@ -172,6 +298,7 @@ void call_paths_add(const uint32_t *frames, size_t count, uint64_t weight) {
   paths->table->squares += weight * weight;
   frame_row(frames[0])->samples += weight;
   *(fits ? &node_row(node)->samples : &paths->table->left_out) += weight;
+  log_sample(facts, fits ? node : 0, weight);
 }
 
 void call_paths_add_lost(uint64_t samples) { paths->table->lost += samples; }

@@ -1,6 +1,6 @@
 /*
  * Call paths in the session file with their sample counts (struct mdl_pc_samples): a tree whose nodes are looked up by
- * parent and frame. Also maps addresses to frames. Used by the agent's thread only.
+ * parent and frame. Also maps addresses to frames, and logs single samples with their threads. Used by the agent's thread only.
  *
  * The file is written but never read here, because other processes may have changed it.
  */
@@ -26,8 +26,15 @@ void call_paths_forget(void);
 enum { FRAMES_OF_ADDRESS = 2 };
 size_t call_paths_frames_at(uint64_t address, uint32_t frames[FRAMES_OF_ADDRESS]);
 
-/* Adds a sample of a path, `weight` times. `frames`: innermost first, at least one. */
-void call_paths_add(const uint32_t *frames, size_t count, uint64_t weight);
+/* What is known of one sample beside its path. */
+struct sample_facts {
+  uint64_t address; /* of the instruction, less the bias of its image */
+  uint64_t nanos;   /* when it was taken, by CLOCK_MONOTONIC */
+  int32_t tid, pid;
+};
+
+/* Adds a sample of a path, `weight` times, and logs it. `frames`: innermost first, at least one. */
+void call_paths_add(const uint32_t *frames, size_t count, const struct sample_facts *facts, uint64_t weight);
 void call_paths_add_lost(uint64_t samples);
 /* Notes why the outer part of an added sample's path is missing. */
 void call_paths_add_cut(uint64_t weight);

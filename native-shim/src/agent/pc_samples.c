@@ -23,6 +23,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 /*
@@ -61,6 +62,7 @@ static struct {
 struct sample {
   struct perf_event_header header;
   uint32_t pid, tid;
+  uint64_t nanos;
   uint64_t abi;
   uint64_t registers[CFI_REGISTERS];
   uint64_t stack_bytes;
@@ -76,13 +78,15 @@ static int open_event(pid_t tid, int processor, uint64_t period_nanos) {
       .size = sizeof attributes,
       .config = PERF_COUNT_SW_TASK_CLOCK,
       .sample_period = period_nanos,
-      .sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER,
+      .sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER,
       .sample_regs_user = REGISTER_MASK,
       .sample_stack_user = STACK_BYTES,
       .exclude_kernel = 1,
       .exclude_hv = 1,
       .disabled = sampler.off,
       .inherit = 1,
+      .use_clockid = 1,
+      .clockid = CLOCK_MONOTONIC,
       .remove_on_exec = 1, /* a program that is executed in place of ours is not sampled */
   };
   int descriptor = (int)syscall(SYS_perf_event_open, &attributes, tid, processor, -1, PERF_FLAG_FD_CLOEXEC);
@@ -97,6 +101,8 @@ static int open_ring(int processor) {
       .config = PERF_COUNT_SW_DUMMY,
       .exclude_kernel = 1,
       .exclude_hv = 1,
+      .use_clockid = 1, /* events of one ring must have the same clock */
+      .clockid = CLOCK_MONOTONIC,
       .watermark = 1, /* no thread polls it */
       .wakeup_watermark = RING_BYTES,
   };
@@ -272,7 +278,13 @@ static int64_t count_sample(const struct sample *sample, struct mdl_pc_place *un
   if (end != STACK_WHOLE) {
     path[length++] = FRAME_CUT;
   }
-  call_paths_add(path, length, weight);
+  struct sample_facts facts = {
+      .address = count > 0 ? frames[0].address - frames[0].bias : 0,
+      .nanos = sample->nanos,
+      .tid = (int32_t)sample->tid,
+      .pid = (int32_t)sample->pid,
+  };
+  call_paths_add(path, length, &facts, weight);
   if (end == STACK_CUT) {
     call_paths_add_cut(weight);
   } else if (end == STACK_UNKNOWN) {

@@ -15,13 +15,23 @@ public final class PcSamplesDescriptor {
     public static final long FRAMES = 64;
     public static final long NODES = 192;
 
-    public static final long SIZE = 1216;
+    public static final long OPENED_TSC = 1216;
+    public static final long LOG_COUNT = 1224;
+    public static final long THREAD_COUNT = 1228;
+    public static final long THINNED = 1232;
+    public static final long LOG_VERSION = 1236;
+    public static final long LOG = 1240;
+    public static final long THREADS = 1752;
+
+    public static final long SIZE = 1784;
 
     /// Rows per chunk, and maximum rows.
     public static final int CHUNK = 1024;
 
     public static final int FRAMES_MAX = 16_384;
     public static final int NODES_MAX = 131_072;
+    public static final int LOG_MAX = 65_536;
+    public static final int THREADS_MAX = 4096;
 
     private PcSamplesDescriptor() {}
 }

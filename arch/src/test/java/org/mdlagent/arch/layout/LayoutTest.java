@@ -40,6 +40,8 @@ class LayoutTest {
             Map.entry("mdl_slice_chunk", SliceChunkDescriptor.class),
             Map.entry("mdl_pc_frame", PcFrameDescriptor.class),
             Map.entry("mdl_pc_node", PcNodeDescriptor.class),
+            Map.entry("mdl_pc_sample", PcSampleDescriptor.class),
+            Map.entry("mdl_pc_thread", PcThreadDescriptor.class),
             Map.entry("mdl_pc_samples", PcSamplesDescriptor.class),
             Map.entry("mdl_text", TextDescriptor.class),
             Map.entry("mdl_row", RowDescriptor.class));
@@ -69,6 +71,8 @@ class LayoutTest {
         "mdl_point, none",
         "mdl_pc_frame, none",
         "mdl_pc_node, none",
+        "mdl_pc_sample, none",
+        "mdl_pc_thread, none",
         "mdl_text, none",
         "mdl_pc_samples, none",
         "mdl_process, none",

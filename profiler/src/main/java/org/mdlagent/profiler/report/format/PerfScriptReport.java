@@ -1,38 +1,51 @@
 package org.mdlagent.profiler.report.format;
 
 import java.io.IOException;
+import java.util.Comparator;
+import java.util.List;
 import java.util.Locale;
 import org.mdlagent.profiler.report.codec.ForeignText;
 import org.mdlagent.profiler.report.file.BaseName;
 import org.mdlagent.profiler.report.profile.CallTree;
 import org.mdlagent.profiler.report.profile.CodeFrame;
 import org.mdlagent.profiler.report.profile.Profile;
+import org.mdlagent.profiler.report.profile.SampledThread;
 
 /// The report for tools that read the text of `perf script` (`tools/perf/Documentation/perf-script.txt` in the Linux
-/// source): an event of `cpu-clock` for each call path, whose period is the CPU time in nanoseconds that the last
-/// function of the path took by itself.
+/// source): an event of `cpu-clock` for each sample, whose period is the CPU time in nanoseconds that it stands for.
+/// Its
+/// time is since the session began.
 ///
-/// A session keeps neither when nor in which thread a sample was taken, nor its address. So the time of an event is the
-/// CPU time of the events before it, its thread is the process, addresses are 0, and the offset in each function is
-/// `+0x0`, which readers cut off.
+/// Of a path, the innermost frame has the address of the instruction, at link time. Other addresses are 0, and the
+/// offset in each function is `+0x0`, which readers cut off.
 public final class PerfScriptReport {
     private PerfScriptReport() {}
 
-    /// Writes all paths of a profile.
+    /// Writes all samples of a profile whose paths are known.
     public static void write(Profile profile, Appendable out) throws IOException {
-        String process = ForeignText.printable(BaseName.of(profile.session().program())) + " "
-                + profile.session().pid();
-        long time = 0;
-        for (CallTree.Node node : profile.paths().nodes()) {
-            if (node.selfNanos() > 0) {
-                out.append(String.format(
-                        Locale.ROOT, "%s %.6f: %10d cpu-clock:%n", process, time / 1e9, node.selfNanos()));
-                for (CodeFrame frame : node.path().reversed()) {
-                    out.append("\t%16x %s+0x0 (%s)%n".formatted(0, ForeignText.printable(frame.name()), image(frame)));
-                }
-                out.append('\n');
-                time += node.selfNanos();
+        CallTree tree = profile.paths();
+        String program = BaseName.of(profile.session().program());
+        List<CallTree.Sample> samples = tree.samples().stream()
+                .filter(sample -> !tree.isRoot(sample.path()))
+                .sorted(Comparator.comparingLong(CallTree.Sample::startNanos))
+                .toList();
+        for (CallTree.Sample sample : samples) {
+            SampledThread thread = tree.threads().get(sample.thread());
+            out.append(String.format(
+                    Locale.ROOT,
+                    "%s %d/%d %.6f: %10d cpu-clock:%n",
+                    ForeignText.printable(thread.name().isBlank() ? program : thread.name()),
+                    thread.pid(),
+                    thread.tid(),
+                    sample.startNanos() / 1e9,
+                    sample.weight() * tree.samplesPerLogged() * tree.nanosPerSample()));
+            long address = sample.address();
+            for (CodeFrame frame : sample.path().path().reversed()) {
+                out.append(
+                        "\t%16x %s+0x0 (%s)%n".formatted(address, ForeignText.printable(frame.name()), image(frame)));
+                address = 0;
             }
+            out.append('\n');
         }
     }
 

@@ -16,6 +16,9 @@ public final class CallTree {
 
     private final long nanosPerSample;
     private final Node root = new Node(null, null);
+    private List<SampledThread> threads = List.of();
+    private List<Sample> samples = List.of();
+    private long samplesPerLogged = 1;
 
     /// @param nanosPerSample CPU time that one stands for
     public CallTree(long nanosPerSample) {
@@ -96,6 +99,49 @@ public final class CallTree {
                 }
             }
         }
+    }
+
+    /// One sample.
+    ///
+    /// @param startNanos when it was taken, since the session began
+    /// @param thread     position among [#threads]
+    /// @param path       whose last frame the thread was in; the root where the path found no room
+    /// @param weight     periods of CPU time that it stands for
+    /// @param address    of the instruction, at link time where the code is an image's
+    public record Sample(long startNanos, int thread, Node path, long weight, long address) {}
+
+    /// The threads that were sampled. The first stands for those for which there was no room.
+    public List<SampledThread> threads() {
+        return threads;
+    }
+
+    /// The samples one by one, in no order: all, or some of them that were chosen at random.
+    public List<Sample> samples() {
+        return samples;
+    }
+
+    /// How many samples each of [#samples] stands for.
+    public long samplesPerLogged() {
+        return samplesPerLogged;
+    }
+
+    public long nanosPerSample() {
+        return nanosPerSample;
+    }
+
+    /// Takes the samples one by one.
+    ///
+    /// @param each how many samples each stands for
+    public void log(List<SampledThread> ofThreads, List<Sample> some, long each) {
+        threads = List.copyOf(ofThreads);
+        samples = List.copyOf(some);
+        samplesPerLogged = each;
+    }
+
+    /// Whether a path is where all begin.
+    @SuppressWarnings("ReferenceEquality") // there is one
+    public boolean isRoot(Node node) {
+        return node == root;
     }
 
     /// Where all paths begin.

@@ -32,6 +32,9 @@ final class PcSamplesReader {
     private final CpuSamples samples;
     private final PcFrames frames;
 
+    /// Offset of the table, 0 where there is none.
+    private final long table;
+
     /// By node: its parent, its frame, and samples on it alone.
     private final int[] parents;
 
@@ -43,11 +46,12 @@ final class PcSamplesReader {
     PcSamplesReader(SessionBytes bytes, List<FunctionProfile> functions, long address) throws IOException {
         this.bytes = bytes;
         int nodes = 0;
-        if (address == 0) {
+        table = address == 0 ? 0 : bytes.offset(address, PcSamplesDescriptor.SIZE, "the table of CPU samples");
+        if (table == 0) {
             samples = CpuSamples.NONE;
             frames = new PcFrames(bytes, List.of(), 0, 0);
         } else {
-            long at = bytes.offset(address, PcSamplesDescriptor.SIZE, "the table of CPU samples");
+            long at = table;
             bytes.claim(PcSamplesDescriptor.SIZE);
             // A node is there after its frame.
             nodes = count(at + PcSamplesDescriptor.NODE_COUNT, PcSamplesDescriptor.NODES_MAX, "call paths");
@@ -69,7 +73,7 @@ final class PcSamplesReader {
         ofFrames = new int[nodes];
         counts = new long[nodes];
         if (nodes > 0) {
-            readNodes(bytes.offset(address, PcSamplesDescriptor.SIZE, "the table of CPU samples"));
+            readNodes(table);
         }
     }
 
@@ -155,8 +159,9 @@ final class PcSamplesReader {
 
     /// The paths of all samples.
     ///
-    /// @param functions as they are to be told of, in the order of their numbers
-    CallTree paths(List<FunctionProfile> functions) {
+    /// @param functions    as they are to be told of, in the order of their numbers
+    /// @param ticksPerNano of the session's clock; without it nothing is said of single samples
+    CallTree paths(List<FunctionProfile> functions, OptionalDouble ticksPerNano) throws IOException {
         if (samples.isEmpty()) {
             return CallTree.NONE;
         }
@@ -166,6 +171,9 @@ final class PcSamplesReader {
         for (int i = 0; i < nodes.length; i++) {
             nodes[i] = i == 0 ? tree.root() : nodes[parents[i]].child(told[ofFrames[i]]);
             nodes[i].add(counts[i]);
+        }
+        if (ticksPerNano.isPresent()) {
+            new SampleLogReader(bytes, table).read(tree, nodes, ticksPerNano.getAsDouble());
         }
         return tree.complete();
     }

@@ -20,21 +20,17 @@ class PerfScriptReportTest {
     }
 
     @Test
-    void shouldWriteAnEventForEachPathTheInnermostFrameFirst() throws IOException {
-        assertThat(report(SessionImage.pathsSample())).startsWith("""
-                app 4711 0.000000:       6000 cpu-clock:
-                \t               0 work+0x0 (/opt/app/bin/app)
+    void shouldWriteAnEventForEachSampleInTheOrderOfTime() throws IOException {
+        assertThat(report(SessionImage.samplesSample())).startsWith("""
+                first 4711/101 0.000000:        100 cpu-clock:
+                \t            2009 work+0x0 (/opt/app/bin/app)
                 \t               0 main+0x0 (/opt/app/bin/app)
 
-                app 4711 0.000006:       1200 cpu-clock:
-                \t               0 leaf+0x0 (/opt/app/bin/app)
-                \t               0 work+0x0 (/opt/app/bin/app)
-                \t               0 main+0x0 (/opt/app/bin/app)
-
+                first 4711/101 0.100000:        100 cpu-clock:
                 """).endsWith("""
-                app 4711 0.000010:        200 cpu-clock:
-                \t               0 rec+0x0 (/opt/app/bin/app)
-                \t               0 work+0x0 (/opt/app/bin/app)
+                second 4711/102 0.900000:        100 cpu-clock:
+                \t            2000 leaf+0x0 (/opt/app/bin/app)
+                \t               0 main+0x0 (/opt/app/bin/app)
 
                 """);
     }
@@ -48,7 +44,9 @@ class PerfScriptReportTest {
     void shouldKeepFramesAndLinesApartWhateverNamesHold() throws IOException {
         SessionImage image = new SessionImage();
         image.function("f(int)\n\nmain 1 0.5: 7 cpu-clock:");
-        image.path(image.cpuSamples(5, 0, 0, 5), 5, SessionImage.frameOf(0));
+        long samples = image.cpuSamples(5, 0, 0, 5);
+        image.path(samples, 5, SessionImage.frameOf(0));
+        image.sample(samples, 1, 1, image.sampledThread(samples, 7, "a\n1/2 3.0:"));
 
         assertThat(report(image).lines()).hasSize(3);
     }

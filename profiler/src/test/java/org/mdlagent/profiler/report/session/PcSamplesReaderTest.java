@@ -23,10 +23,12 @@ import org.mdlagent.arch.layout.PcSamplesDescriptor;
 import org.mdlagent.profiler.report.file.FunctionNames;
 import org.mdlagent.profiler.report.file.SessionFormatException;
 import org.mdlagent.profiler.report.profile.CallTree;
+import org.mdlagent.profiler.report.profile.CodeFrame;
 import org.mdlagent.profiler.report.profile.CpuSamples;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
 import org.mdlagent.profiler.report.profile.Profile;
 import org.mdlagent.profiler.report.profile.Profiles;
+import org.mdlagent.profiler.report.profile.SampledThread;
 
 class PcSamplesReaderTest {
     @TempDir
@@ -366,5 +368,61 @@ class PcSamplesReaderTest {
         image.putInt(image.frameAt(samples, code) + PcFrameDescriptor.IMAGE, 1 << 30);
 
         refused(image, "a name reaches beyond the end");
+    }
+
+    @Test
+    void shouldReadSamplesOneByOneWithTheirThreads() throws IOException {
+        CallTree tree = read(SessionImage.samplesSample()).paths();
+
+        assertThat(tree.threads())
+                .extracting(SampledThread::tid, SampledThread::name, SampledThread::samples)
+                .containsExactly(tuple(0, "", 0L), tuple(101, "first", 5L), tuple(102, "second", 5L));
+        assertThat(tree.samples()).hasSize(10);
+        CallTree.Sample last = tree.samples().getFirst();
+        assertThat(last.startNanos()).isEqualTo(900_000_000);
+        assertThat(last.thread()).isEqualTo(2);
+        assertThat(last.address()).isEqualTo(0x2000);
+        assertThat(last.path().path()).extracting(CodeFrame::name).containsExactly("main", "leaf");
+        assertThat(tree.samplesPerLogged()).isEqualTo(1);
+    }
+
+    /// An odd version: the agent is about it. It may have died there.
+    @Test
+    void shouldLeaveSamplesAloneWhileSomeAreDropped() throws IOException {
+        SessionImage image = SessionImage.samplesSample();
+        image.putInt(image.samplesAt() + PcSamplesDescriptor.LOG_VERSION, 3);
+
+        assertThat(read(image).paths().samples()).isEmpty();
+        assertThat(read(image).cpu().isEmpty()).isFalse();
+    }
+
+    @Test
+    void shouldKnowWhatSamplesStandForWhereOthersWereDropped() throws IOException {
+        SessionImage image = SessionImage.samplesSample();
+        image.putInt(image.samplesAt() + PcSamplesDescriptor.LOG_VERSION, 6);
+        image.putInt(image.samplesAt() + PcSamplesDescriptor.THINNED, 3);
+
+        assertThat(read(image).paths().samplesPerLogged()).isEqualTo(8);
+    }
+
+    @Test
+    void shouldLeaveOutSamplesOfPathsAndThreadsThatAreNotThereYet() throws IOException {
+        SessionImage image = SessionImage.samplesSample();
+        image.sample(image.samplesAt(), 1000, 99, 1);
+        image.putInt(image.samplesAt() + PcSamplesDescriptor.THREAD_COUNT, 2);
+
+        assertThat(read(image).paths().samples()).hasSize(5).allMatch(sample -> sample.thread() == 1);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"LOG_COUNT, 65537", "LOG_COUNT, -1", "THREAD_COUNT, 4097", "THINNED, 41"})
+    void shouldRefuseMoreSamplesThanThereIsRoomFor(String field, int count) throws ReflectiveOperationException {
+        SessionImage image = SessionImage.samplesSample();
+        long offset = PcSamplesDescriptor.class.getField(field).getLong(null);
+        image.putInt(image.samplesAt() + offset, count);
+
+        refused(
+                image,
+                field.equals("THINNED") ? "samples were dropped" : "it claims " + Integer.toUnsignedString(count));
     }
 }

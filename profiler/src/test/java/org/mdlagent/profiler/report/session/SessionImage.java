@@ -20,7 +20,9 @@ import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.layout.MetricDescriptor;
 import org.mdlagent.arch.layout.PcFrameDescriptor;
 import org.mdlagent.arch.layout.PcNodeDescriptor;
+import org.mdlagent.arch.layout.PcSampleDescriptor;
 import org.mdlagent.arch.layout.PcSamplesDescriptor;
+import org.mdlagent.arch.layout.PcThreadDescriptor;
 import org.mdlagent.arch.layout.ProcessDescriptor;
 import org.mdlagent.arch.layout.RecordDescriptor;
 import org.mdlagent.arch.layout.RowDescriptor;
@@ -406,6 +408,58 @@ public final class SessionImage {
             }
         }
         return node(samples, parent, frame);
+    }
+
+    /// Adds a thread that was sampled: its number. Thread 0 is there already.
+    public int sampledThread(long samples, int tid, String name) {
+        int number = bytes.getInt((int) (samples + PcSamplesDescriptor.THREAD_COUNT));
+        if (number == 0) {
+            long chunk = PcSamplesDescriptor.CHUNK * PcThreadDescriptor.SIZE;
+            putLong(samples + PcSamplesDescriptor.THREADS, address(allocate(chunk)));
+            number = 1;
+        }
+        long row =
+                bytes.getLong((int) (samples + PcSamplesDescriptor.THREADS)) - BASE + number * PcThreadDescriptor.SIZE;
+        putInt(row + PcThreadDescriptor.TID, tid);
+        putInt(row + PcThreadDescriptor.PID, 4711);
+        bytes.put((int) (row + PcThreadDescriptor.NAME), name.getBytes(StandardCharsets.UTF_8));
+        putInt(samples + PcSamplesDescriptor.THREAD_COUNT, number + 1);
+        return number;
+    }
+
+    /// Adds a sample to the log, so many milliseconds after the session began, and to its thread.
+    ///
+    /// @param node a call path's number, from 1 in the order in which paths were added
+    public void sample(long samples, int millis, int node, int thread) {
+        int number = bytes.getInt((int) (samples + PcSamplesDescriptor.LOG_COUNT));
+        if (number == 0) {
+            putLong(
+                    samples + PcSamplesDescriptor.LOG,
+                    address(allocate(PcSamplesDescriptor.CHUNK * PcSampleDescriptor.SIZE)));
+            putLong(samples + PcSamplesDescriptor.OPENED_TSC, bytes.getLong((int) HeaderDescriptor.START_TSC));
+        }
+        long row = bytes.getLong((int) (samples + PcSamplesDescriptor.LOG)) - BASE + number * PcSampleDescriptor.SIZE;
+        putInt(row + PcSampleDescriptor.MILLIS, millis);
+        putInt(row + PcSampleDescriptor.NODE, node);
+        putInt(row + PcSampleDescriptor.THREAD, thread);
+        putInt(row + PcSampleDescriptor.WEIGHT, 1);
+        putLong(row + PcSampleDescriptor.ADDRESS, 0x2000L + number);
+        long at =
+                bytes.getLong((int) (samples + PcSamplesDescriptor.THREADS)) - BASE + thread * PcThreadDescriptor.SIZE;
+        putLong(at + PcThreadDescriptor.SAMPLES, bytes.getLong((int) (at + PcThreadDescriptor.SAMPLES)) + 1);
+        putInt(samples + PcSamplesDescriptor.LOG_COUNT, number + 1);
+    }
+
+    /// Ten samples of two threads: main, work is on the first for 0.5 s, then main, leaf on the other for as long.
+    public static SessionImage samplesSample() {
+        SessionImage image = pathsSample();
+        long samples = image.samplesAt();
+        int first = image.sampledThread(samples, 101, "first");
+        int second = image.sampledThread(samples, 102, "second");
+        for (int i = 9; i >= 0; i--) {
+            image.sample(samples, 100 * i, i < 5 ? 2 : 5, i < 5 ? first : second);
+        }
+        return image;
     }
 
     /// Offset of the struct of samples.

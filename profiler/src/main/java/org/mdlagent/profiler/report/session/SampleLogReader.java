@@ -1,0 +1,119 @@
+package org.mdlagent.profiler.report.session;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import org.mdlagent.arch.layout.HeaderDescriptor;
+import org.mdlagent.arch.layout.PcSampleDescriptor;
+import org.mdlagent.arch.layout.PcSamplesDescriptor;
+import org.mdlagent.arch.layout.PcThreadDescriptor;
+import org.mdlagent.profiler.report.file.SessionBytes;
+import org.mdlagent.profiler.report.profile.CallTree;
+import org.mdlagent.profiler.report.profile.SampledThread;
+
+/// Reads the samples of CPU time one by one, and the threads that they are of.
+///
+/// Guarantees G1 while the agent drops samples for want of room, there are none: `log_version` is odd or changes
+final class SampleLogReader {
+    /// A session drops some at each doubling, in years at most so often.
+    private static final int THINNED_MAX = 40;
+
+    private static final long NANOS_PER_MILLI = 1_000_000;
+
+    private final SessionBytes bytes;
+    private final long table;
+
+    /// @param table offset of the samples
+    SampleLogReader(SessionBytes bytes, long table) {
+        this.bytes = bytes;
+        this.table = table;
+    }
+
+    /// What the table says of the log, read at one instant and not as it was read before.
+    private record Log(int count, int thinned, int version) {}
+
+    /// Adds what is there to a tree.
+    ///
+    /// @param nodes of the tree, by their numbers in the session
+    void read(CallTree tree, CallTree.Node[] nodes, double ticksPerNano) throws IOException {
+        Log log = log();
+        List<SampledThread> threads = threads();
+        List<CallTree.Sample> samples = samples(log.count, nodes, threads.size(), ticksPerNano);
+        if (log.version % 2 == 0 && log().version == log.version) {
+            tree.log(threads, samples, 1L << log.thinned);
+        }
+    }
+
+    private Log log() throws IOException {
+        ByteBuffer words = bytes.copy(table + PcSamplesDescriptor.OPENED_TSC, (int)
+                (PcSamplesDescriptor.LOG - PcSamplesDescriptor.OPENED_TSC));
+        int thinned = word(words, PcSamplesDescriptor.THINNED);
+        if (thinned < 0 || thinned > THINNED_MAX) {
+            throw bytes.damaged("samples were dropped " + Integer.toUnsignedString(thinned) + " times");
+        }
+        int count = checked(word(words, PcSamplesDescriptor.LOG_COUNT), PcSamplesDescriptor.LOG_MAX, "samples");
+        return new Log(count, thinned, word(words, PcSamplesDescriptor.LOG_VERSION));
+    }
+
+    private static int word(ByteBuffer words, long field) {
+        return words.getInt((int) (field - PcSamplesDescriptor.OPENED_TSC));
+    }
+
+    private List<SampledThread> threads() throws IOException {
+        int count = checked(
+                bytes.getInt(table + PcSamplesDescriptor.THREAD_COUNT),
+                PcSamplesDescriptor.THREADS_MAX,
+                "sampled threads");
+        PcRows rows =
+                new PcRows(bytes, table + PcSamplesDescriptor.THREADS, PcThreadDescriptor.SIZE, "sampled threads");
+        List<SampledThread> threads = new ArrayList<>(count);
+        for (int i = 0; i < count; i++) {
+            long row = rows.at(i);
+            threads.add(new SampledThread(
+                    bytes.getInt(row + PcThreadDescriptor.TID),
+                    bytes.getInt(row + PcThreadDescriptor.PID),
+                    bytes.text(row + PcThreadDescriptor.NAME, PcThreadDescriptor.NAME_BYTES),
+                    bytes.getCounter(row + PcThreadDescriptor.SAMPLES)));
+        }
+        return threads;
+    }
+
+    private List<CallTree.Sample> samples(int count, CallTree.Node[] nodes, int threads, double ticksPerNano)
+            throws IOException {
+        long opened = bytes.getLong(table + PcSamplesDescriptor.OPENED_TSC) - bytes.getLong(HeaderDescriptor.START_TSC);
+        long openedNanos = Math.max(0, Math.round(opened / ticksPerNano));
+        PcRows rows = new PcRows(bytes, table + PcSamplesDescriptor.LOG, PcSampleDescriptor.SIZE, "samples");
+        List<CallTree.Sample> samples = new ArrayList<>(count);
+        for (int first = 0; first < count; first += PcSamplesDescriptor.CHUNK) {
+            int length = Math.min(PcSamplesDescriptor.CHUNK, count - first);
+            ByteBuffer chunk = bytes.copy(rows.at(first), (int) (length * PcSampleDescriptor.SIZE));
+            for (int row = 0; row < chunk.limit(); row += (int) PcSampleDescriptor.SIZE) {
+                int node = chunk.getInt(row + (int) PcSampleDescriptor.NODE);
+                int thread = chunk.getInt(row + (int) PcSampleDescriptor.THREAD);
+                // Paths and threads that have come since they were read are told of the next time.
+                if (node >= 0 && node < nodes.length && thread >= 0 && thread < threads) {
+                    samples.add(new CallTree.Sample(
+                            openedNanos + NANOS_PER_MILLI * millis(chunk, row),
+                            thread,
+                            nodes[node],
+                            Integer.toUnsignedLong(chunk.getInt(row + (int) PcSampleDescriptor.WEIGHT)),
+                            chunk.getLong(row + (int) PcSampleDescriptor.ADDRESS)));
+                }
+            }
+        }
+        return samples;
+    }
+
+    private static long millis(ByteBuffer chunk, int row) {
+        return Integer.toUnsignedLong(chunk.getInt(row + (int) PcSampleDescriptor.MILLIS));
+    }
+
+    private int checked(int count, int most, String what) throws IOException {
+        if (count < 0 || count > most) {
+            throw bytes.damaged(
+                    "it claims " + Integer.toUnsignedString(count) + " " + what + ", with room for " + most);
+        }
+        return count;
+    }
+}
