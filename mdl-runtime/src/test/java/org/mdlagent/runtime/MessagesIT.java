@@ -32,6 +32,17 @@ class MessagesIT {
     }
 
     @Test
+    void shouldSayThatAWorkerHasNoProbesWhoseMasterHasExecutedItself() throws Exception {
+        Path program = Dist.compile(directory, "master");
+
+        Dist.Outcome outcome = mdl("run", "--", program.toString());
+
+        assertThat(outcome.status()).isZero();
+        assertThat(outcome.err())
+                .contains("the program has executed itself: what it had forked before has no probes", "--no-wait");
+    }
+
+    @Test
     void shouldSayThatADaemonGoesOnWithoutProbes() throws Exception {
         Path program = Dist.compile(directory, "daemon");
         Path runs = Files.createFile(directory.resolve("runs"));

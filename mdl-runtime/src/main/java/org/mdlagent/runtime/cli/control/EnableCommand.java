@@ -91,9 +91,15 @@ public final class EnableCommand implements Callable<Integer> {
             }
         }
         if (refused > 0 && wanted.size() > 1) {
-            mdl.console().say(refused + " of " + wanted.size() + " were refused, the others are enabled", null);
+            mdl.console().say(enabled(wanted.size(), refused), null);
         }
         return refused == 0 ? 0 : CommandFailure.FAILED;
+    }
+
+    private static String enabled(int wanted, int refused) {
+        return refused == wanted
+                ? "none of the " + wanted + " is enabled"
+                : wanted - refused + " of " + wanted + " enabled, " + refused + " refused";
     }
 
     private void enable(Path directory, MetricRequest request) throws IOException {

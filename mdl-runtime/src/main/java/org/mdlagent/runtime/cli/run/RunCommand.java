@@ -7,6 +7,9 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.profiler.report.format.ProfileNotes;
+import org.mdlagent.profiler.report.profile.ProcessProfile;
+import org.mdlagent.profiler.report.profile.Profile;
+import org.mdlagent.profiler.report.profile.SessionFacts;
 import org.mdlagent.profiler.report.session.SessionReader;
 import org.mdlagent.runtime.cli.context.CommandContext;
 import org.mdlagent.runtime.cli.control.EnableCommand;
@@ -208,6 +211,37 @@ public final class RunCommand implements Callable<Integer> {
         }
     }
 
+    /// What a master has forked that then executed itself, as haproxy's does.
+    private void sayForkedBefore(SessionStore store, ChildProcess child, Path session, String executed)
+            throws IOException {
+        for (Path earlier : store.before(child.pid(), child.processStart(), session)) {
+            try (SessionReader reader = SessionReader.open(earlier)) {
+                Profile profile = reader.profile(function -> false);
+                List<String> forked = profile.family().processes().stream()
+                        .filter(process -> process.pid() != child.pid() && isLeft(process, profile.session()))
+                        .map(process -> String.valueOf(process.pid()))
+                        .toList();
+                if (!forked.isEmpty() && profile.session().program().equals(executed)) {
+                    mdl.console()
+                            .say(
+                                    "the program has executed itself: what it had forked before has no probes (process "
+                                            + String.join(", ", forked) + ")",
+                                    "try: mdl run --no-wait ...: then a worker that is forked at once has a session of its"
+                                            + " own, which mdl list sessions shows");
+                }
+            }
+        }
+    }
+
+    /// Whether a process without the agent went on when its session ended.
+    private static boolean isLeft(ProcessProfile process, SessionFacts session) {
+        Instant ended = process.ended();
+        return !process.agent()
+                && (process.departure() == ProcessProfile.Departure.GAVE_UP_RIGHTS
+                        || process.departure() == ProcessProfile.Departure.NONE
+                                && (ended == null || session.ended() == null || ended.isAfter(session.ended())));
+    }
+
     private void finish(
             SessionStore store,
             ChildProcess child,
@@ -248,6 +282,9 @@ public final class RunCommand implements Callable<Integer> {
                 wanted.write(reader, console);
             } else {
                 sayWithoutAgent(reader);
+            }
+            if (options.await()) {
+                sayForkedBefore(store, child, session, reader.facts().program());
             }
         }
     }

@@ -70,6 +70,19 @@ record RunSessions(int pid, SessionFacts.@Nullable ProcessStart start) {
         return goesOnBehind(ofProcess.facts, ofChild.facts) ? ofProcess.session : ofChild.session;
     }
 
+    /// Those that the process itself has recorded.
+    List<Path> own(List<Path> sessions) {
+        return sessions.stream().filter(this::isOwn).toList();
+    }
+
+    private boolean isOwn(Path session) {
+        try (SessionReader reader = SessionReader.open(session)) {
+            return isOwn(reader.facts());
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
     private static @Nullable Recorded last(List<Recorded> sessions) {
         return sessions.stream().max(Comparator.comparing(Recorded::started)).orElse(null);
     }

@@ -332,6 +332,15 @@ public final class SessionStore {
         return new RunSessions(pid, start).programOf(candidates);
     }
 
+    /// Earlier sessions of a process: of what it was before it executed the session's program in its place.
+    public List<Path> before(int pid, SessionFacts.@Nullable ProcessStart start, Path session) throws IOException {
+        return new RunSessions(pid, start)
+                .own(all().stream()
+                        .filter(other -> name(other).contains("-" + pid + "-")
+                                && !name(other).equals(name(session)))
+                        .toList());
+    }
+
     /// Makes a session in a directory of the user's choice known here, so that it is found without its path.
     public void remember(Path session) {
         try (SessionReader reader = SessionReader.open(session)) {
