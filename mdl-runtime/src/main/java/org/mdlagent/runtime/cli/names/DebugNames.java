@@ -10,7 +10,9 @@ import java.util.function.Consumer;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.elf.DebugFile;
+import org.mdlagent.arch.elf.DwarfLines;
 import org.mdlagent.arch.elf.ElfFile;
+import org.mdlagent.arch.elf.SourceLine;
 import org.mdlagent.arch.elf.SymbolTable;
 import org.mdlagent.profiler.report.file.FunctionNames;
 import org.mdlagent.runtime.cli.context.Installation;
@@ -85,6 +87,23 @@ public final class DebugNames implements FunctionNames {
         return table == null
                 ? null
                 : known.around().computeIfAbsent(offset, at -> found(table, table.containing(offset)));
+    }
+
+    @Override
+    public @Nullable SourceLine[] lines(String image, String build, long[] addresses) {
+        if (BUILD.matcher(build).matches()) {
+            try (ElfFile file = DebugFile.open(path(image), build);
+                    ElfFile apart = file == null ? DebugFile.of(build) : null) {
+                ElfFile known = file == null ? apart : file;
+                DwarfLines lines = known == null ? null : known.lines();
+                if (lines != null) {
+                    return lines.at(addresses);
+                }
+            } catch (IOException e) {
+                messages.accept(e.getMessage());
+            }
+        }
+        return new SourceLine[addresses.length];
     }
 
     private Build build(String image, String build) {

@@ -8,7 +8,9 @@ import java.nio.file.Path;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.profiler.report.exposition.PrometheusReport;
@@ -157,14 +159,15 @@ public enum ReportFormat {
             case TABLE -> new TableReport(used, shown, colour, width).write(profile, text);
             case JSON -> JsonReport.write(profile, used, shown, text);
             case CSV -> CsvReport.write(profile, used, shown, text);
-            case HTML -> HtmlReport.write(profile, timeline, calls(reader, profile), used, shown, text);
+            case HTML ->
+                HtmlReport.write(profile, timeline, calls(reader, profile), reader.sources(profile), used, shown, text);
             case PPROF -> PprofReport.write(profile, used, shown, out);
             case PROMETHEUS -> PrometheusReport.write(profile, used, shown, text);
             case FOLDED -> FoldedReport.write(profile, text);
             case SPEEDSCOPE -> SpeedscopeReport.write(profile, text);
             case CALLGRIND -> CallgrindReport.write(profile, text);
             case PERF -> PerfScriptReport.write(profile, text);
-            case TRACE -> trace(profile.session(), reader.lastCalls(), text);
+            case TRACE -> trace(reader, profile.session(), text);
         }
         text.flush();
     }
@@ -188,10 +191,17 @@ public enum ReportFormat {
         }
     }
 
-    private static void trace(SessionFacts session, List<TimedCall> calls, Writer out) throws IOException {
+    /// Threads that were sampled have kept their names.
+    private static void trace(SessionReader reader, SessionFacts session, Writer out) throws IOException {
+        List<TimedCall> calls = reader.lastCalls();
+        Map<Integer, String> names = new TreeMap<>();
+        reader.profile().paths().threads().stream()
+                .filter(thread -> !thread.name().isEmpty())
+                .forEach(thread -> names.put(thread.tid(), thread.name()));
         // Of a program that has ended others may have the ids of its threads.
-        boolean runs = ProgramState.runs(session);
-        Set<Integer> threads = runs ? calls.stream().map(TimedCall::tid).collect(Collectors.toSet()) : Set.of();
-        TraceReport.write(session, calls, ThreadNames.of(threads), out);
+        if (ProgramState.runs(session)) {
+            names.putAll(ThreadNames.of(calls.stream().map(TimedCall::tid).collect(Collectors.toSet())));
+        }
+        TraceReport.write(session, calls, names, out);
     }
 }

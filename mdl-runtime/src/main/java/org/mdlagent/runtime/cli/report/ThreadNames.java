@@ -8,7 +8,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 
-/// Names that the threads of a running program have given themselves. A session does not keep them.
+/// Names that the threads of a running program have given themselves. A session keeps those of threads that were
+/// sampled.
 public final class ThreadNames {
     private ThreadNames() {}
 

@@ -1,9 +1,10 @@
 package org.mdlagent.profiler.report.file;
 
 import org.jspecify.annotations.Nullable;
+import org.mdlagent.arch.elf.SourceLine;
 
 /// Names of functions that had none when they were recorded, as `image+0x1234` says: where the file that was stripped
-/// from their image can be had since.
+/// from their image can be had since. And the source lines of code.
 public interface FunctionNames {
     /// There are none.
     FunctionNames NONE = new FunctionNames() {
@@ -35,6 +36,14 @@ public interface FunctionNames {
     /// @param offset address of the code at link time
     @Nullable
     Found around(String image, String build, long offset);
+
+    /// The source lines of code, null for what is not known.
+    ///
+    /// @param build     id of the image's build, never empty
+    /// @param addresses at link time, in ascending order
+    default @Nullable SourceLine[] lines(String image, String build, long[] addresses) {
+        return new SourceLine[addresses.length];
+    }
 
     /// What a symbol is that says where a function is, for want of a name.
     private static String prefix(String image) {

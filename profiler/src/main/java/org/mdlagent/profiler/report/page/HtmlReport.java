@@ -17,10 +17,12 @@ import org.mdlagent.profiler.report.profile.CallEdge;
 import org.mdlagent.profiler.report.profile.CallTree;
 import org.mdlagent.profiler.report.profile.CodeFrame;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
+import org.mdlagent.profiler.report.profile.FunctionSource;
 import org.mdlagent.profiler.report.profile.Latency;
 import org.mdlagent.profiler.report.profile.MetricValue;
 import org.mdlagent.profiler.report.profile.Profile;
 import org.mdlagent.profiler.report.profile.ProfileOrder;
+import org.mdlagent.profiler.report.profile.SampledThread;
 import org.mdlagent.profiler.report.profile.TimedCall;
 import org.mdlagent.profiler.slice.Timeline;
 
@@ -34,6 +36,7 @@ public final class HtmlReport {
             "table.js",
             "views.js",
             "flame.js",
+            "part.js",
             "function.js",
             "heat.js",
             "phases.js",
@@ -47,6 +50,8 @@ public final class HtmlReport {
     /// The part of all time that a path of the picture has at least.
     private static final double LEAST_PART = 1e-4;
 
+    private static final long NANOS_PER_MILLI = 1_000_000;
+
     private HtmlReport() {}
 
     /// Writes the first `limit` functions of a profile, in the given order.
@@ -56,13 +61,106 @@ public final class HtmlReport {
     public static void write(
             Profile profile, Timeline timeline, List<TimedCall> calls, ProfileOrder order, int limit, Appendable out)
             throws IOException {
+        write(profile, timeline, calls, List.of(), order, limit, out);
+    }
+
+    /// The same with source lines.
+    ///
+    /// @param sources of functions of the profile
+    public static void write(
+            Profile profile,
+            Timeline timeline,
+            List<TimedCall> calls,
+            List<FunctionSource> sources,
+            ProfileOrder order,
+            int limit,
+            Appendable out)
+            throws IOException {
         StringBuilder data = new StringBuilder();
         JsonWriter json = JsonWriter.ofPage(data).beginObject();
         List<FunctionProfile> functions = order.first(limit, profile.functions());
         data(profile, timeline, order, functions, Choice.ALL, json);
         calls(calls, functions, json);
+        samples(profile.paths(), json);
+        sources(sources, functions, json);
         json.endObject();
         Page.write("report.html", "", STYLES, data, SCRIPTS, out);
+    }
+
+    /// Writes the samples one by one, in the order of time: milliseconds since the one before, or since the session
+    /// began,
+    /// position of the thread, position of the path, or -1, and how often it counts in turn; and the threads.
+    static void samples(CallTree tree, JsonWriter json) throws IOException {
+        IdentityHashMap<CallTree.Node, Long> numbers = new IdentityHashMap<>();
+        tree.nodes(LEAST_PART).forEach(node -> numbers.put(node, (long) numbers.size()));
+        json.member("nanosPerSample", tree.nanosPerSample() * tree.samplesPerLogged());
+        json.beginArray("sampledThreads");
+        for (SampledThread thread : tree.threads()) {
+            json.element()
+                    .beginObject()
+                    .member("tid", thread.tid())
+                    .member("pid", thread.pid())
+                    .member("name", thread.name())
+                    .member("samples", thread.samples())
+                    .endObject();
+        }
+        json.endArray();
+        json.beginArray("samples");
+        long before = 0;
+        List<CallTree.Sample> inOrder = tree.samples().stream()
+                .sorted(Comparator.comparingLong(CallTree.Sample::startNanos))
+                .toList();
+        for (CallTree.Sample sample : inOrder) {
+            long millis = sample.startNanos() / NANOS_PER_MILLI;
+            json.element(millis - before);
+            json.element(sample.thread());
+            json.element(shown(sample.path(), tree.root(), numbers));
+            json.element(sample.weight());
+            before = millis;
+        }
+        json.endArray();
+    }
+
+    /// Writes of each file that a function has lines of: position of the function, file, line and samples in turn, and
+    /// the
+    /// text.
+    private static void sources(List<FunctionSource> sources, List<FunctionProfile> functions, JsonWriter json)
+            throws IOException {
+        IdentityHashMap<FunctionProfile, Long> positions = new IdentityHashMap<>();
+        functions.forEach(function -> positions.put(function, (long) positions.size()));
+        json.beginArray("sources");
+        for (FunctionSource source : sources) {
+            Long position = positions.get(source.function());
+            if (position != null) {
+                json.element().beginObject();
+                json.member("function", position);
+                json.member("file", source.file());
+                json.beginArray("lines");
+                for (Map.Entry<Integer, Long> line : source.samples().entrySet()) {
+                    json.element(line.getKey());
+                    json.element(line.getValue());
+                }
+                json.endArray();
+                json.member("firstLine", source.firstLine());
+                json.beginArray("text");
+                for (String line : source.text()) {
+                    json.element(line);
+                }
+                json.endArray();
+                json.endObject();
+            }
+        }
+        json.endArray();
+    }
+
+    /// The number of a path, or of the longest part of it that is among the numbered ones; -1 where none is.
+    @SuppressWarnings("ReferenceEquality") // there is one root
+    private static long shown(CallTree.Node path, CallTree.Node root, IdentityHashMap<CallTree.Node, Long> numbers) {
+        CallTree.Node node = path;
+        while (node != root && !numbers.containsKey(node)) {
+            node = node.parent();
+        }
+        return numbers.getOrDefault(node, -1L);
     }
 
     /// Writes the slowest of some calls, the slowest first: thread, position of the function, start and duration

@@ -17,6 +17,7 @@ import org.mdlagent.profiler.report.file.FunctionTable;
 import org.mdlagent.profiler.report.file.SessionBytes;
 import org.mdlagent.profiler.report.file.ThreadBytes;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
+import org.mdlagent.profiler.report.profile.FunctionSource;
 import org.mdlagent.profiler.report.profile.MetricValue;
 import org.mdlagent.profiler.report.profile.Profile;
 import org.mdlagent.profiler.report.profile.Run;
@@ -230,6 +231,14 @@ public final class SessionReader implements AutoCloseable {
 
     private static RingReader.Action add(List<TimedCall> calls, int pid, int tid, Timing timed) {
         return (function, start, ticks, caller) -> calls.add(timed.call(pid, tid, function, start, ticks));
+    }
+
+    /// The source lines that samples of CPU time have met in functions with probes, those with the most samples first.
+    ///
+    /// @param profile of this session
+    public List<FunctionSource> sources(Profile profile) throws IOException {
+        return new SourceReader(bytes.names(), profile.session().started())
+                .read(profile, builds(profile().functions()));
     }
 
     /// The metrics that are enabled now, in the order in which that was asked for.

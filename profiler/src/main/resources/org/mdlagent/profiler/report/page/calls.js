@@ -37,7 +37,7 @@ function readCalls() {
   });
 }
 
-const threadName = (tid) => (tid < 0 ? "threads that have ended" : `thread ${tid}`);
+const threadName = (tid) => (tid < 0 ? "threads that have ended" : nameOfThread(tid));
 const since = (nanos) => `+${(nanos / 1e9).toFixed(6)} s`;
 
 function describeCall({ f, tid, start, nanos }) {

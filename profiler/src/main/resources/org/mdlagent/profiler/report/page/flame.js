@@ -21,12 +21,22 @@ function readPaths() {
   const root = beginning();
   for (let i = 0; i < data.paths.length; i += 4) {
     const [frame, parent, nanos, self] = data.paths.slice(i, i + 4);
-    paths.push(Object.assign(goOn(parent < 0 ? root : paths[parent], frame), { nanos, self }));
+    paths.push(Object.assign(goOn(parent < 0 ? root : paths[parent], frame), { nanos, self, number: i / 4 }));
   }
+  const zoomed = flame.reversed ? undefined : paths[flame.zoomed?.number];
   flame.root = flame.reversed ? reversed(paths) : root;
   flame.root.nanos = flame.root.children.reduce((sum, path) => sum + path.nanos, 0);
   place(flame.root);
-  flame.zoomed = flame.root;
+  flame.zoomed = zoomed?.nanos > 0 ? zoomed : flame.root;
+  flame.images = imagesOf(paths);
+}
+
+/** The time in each image's own code, the most first: that of functions with probes, and that of code without. */
+function imagesOf(paths) {
+  const images = Map.groupBy(paths.filter(({ self }) => self > 0), (path) => `${hasProbes(path)} ${path.image}`);
+  return [...images.values()]
+    .map((own) => ({ path: own[0], nanos: own.reduce((sum, { self }) => sum + self, 0) }))
+    .toSorted((a, b) => b.nanos - a.nanos);
 }
 
 /** The same time by the function that spent it itself, which its callers follow. */
@@ -58,17 +68,28 @@ function place(path) {
 
 const IMAGES = [];
 
-/** One hue for each image. */
+/** Whether calls of it are counted. Functions of the table have no frame. */
+const hasProbes = (path) => path.frame === undefined || path.function !== undefined;
+
+/** One hue for each image, and little of it for code without probes. */
 function colourOf(path) {
   IMAGES.includes(path.image) || IMAGES.push(path.image);
   const [hue, saturation] = COLOURS[IMAGES.indexOf(path.image) % COLOURS.length];
   const shade = [...path.name].reduce((sum, c) => (sum * 31 + c.charCodeAt(0)) % 97, 7) % 17;
-  return `hsl(${hue} ${saturation}% ${66 + shade}%)`;
+  return `hsl(${hue} ${hasProbes(path) ? saturation : saturation / 4}% ${(hasProbes(path) ? 66 : 76) + shade / 2}%)`;
 }
 
 /** Time of the paths with a function that is searched for, each counted once. */
 function matchedNanos(paths) {
   return paths.reduce((sum, path) => sum + (table.matches(path) ? path.nanos : matchedNanos(path.children)), 0);
+}
+
+const IMAGES_SHOWN = 4;
+
+/** Code in no image is named by what is said of it. */
+function imageName(path) {
+  const name = path.image ? fileName(path.image) : path.name;
+  return hasProbes(path) || !path.image ? name : `${name}, no probes`;
 }
 
 const ofAll = (path) => percent(path.nanos / flame.root.nanos * 100);
@@ -79,7 +100,7 @@ function describePath(path) {
     return [`${order}: ${duration(path.nanos)}. Click a frame to zoom in, Esc to zoom out.`];
   }
   const own = flame.reversed ? "" : `; by itself ${duration(path.self)}`;
-  return [element("b", {}, path.name), ` ${duration(path.nanos)}, ${ofAll(path)}${own}${view.aboutPath(path)}`];
+  return [element("b", {}, path.name), `${hasProbes(path) ? "" : " (no probes)"} ${duration(path.nanos)}, ${ofAll(path)}${own}${view.aboutPath(path)}`];
 }
 
 function drawFlame() {
@@ -108,6 +129,8 @@ function drawFlame() {
   byId("frames").replaceChildren(picture);
   byId("frames").classList.toggle("upwards", flame.upwards);
   byId("path").replaceChildren(...describePath(flame.chosen ?? zoomed));
+  byId("images")?.replaceChildren(...flame.images.slice(0, IMAGES_SHOWN).map(({ path, nanos }) => element("span", {},
+    element("i", { style: `background: ${view.colourPath(path)}` }), `${imageName(path)} ${percent(nanos / flame.root.nanos * 100)}`)));
   byId("flip").setAttribute("aria-pressed", flame.upwards);
   byId("reverse").setAttribute("aria-pressed", flame.reversed);
   byId("count").textContent = table.searches

@@ -32,8 +32,34 @@ function show(f) {
   } else {
     detail.append(element("h3", {}, withoutLatency(f)));
   }
+  detail.append(...sourceOf(f));
   detail.append(...neighbours("Called by", f.callers), ...neighbours("It calls", f.callees));
   view.opened(f);
+}
+
+/** The lines of its own code, with the CPU time that samples met there in the whole session. */
+function sourceOf(f) {
+  return (data.sources ?? []).filter((source) => data.functions[source.function] === f).flatMap((source) => {
+    const samples = new Map();
+    for (let i = 0; i < source.lines.length; i += 2) {
+      samples.set(source.lines[i], source.lines[i + 1]);
+    }
+    const all = [...samples.values()].reduce((sum, n) => sum + n, 0);
+    const most = Math.max(...samples.values());
+    const numbers = source.text.length > 0 ? source.text.map((_, i) => source.firstLine + i) : [...samples.keys()];
+    const rows = numbers.map((number) => {
+      const met = samples.get(number);
+      const cell = element("td", { class: "share", style: `--share: ${(met ?? 0) / most * 100}%` }, met ? percent(met / all * 100) : "");
+      return element("tr", {}, cell, element("td", {}, String(number)), element("td", {}, source.text[number - source.firstLine] ?? ""));
+    });
+    const why = source.text.length > 0 ? [] : [element("p", {}, "The file is not here, or has changed since the program began.")];
+    return [
+      element("h3", {}, `Source: ${fileName(source.file)}, ${plural(all, "sample", "samples")}`),
+      element("p", {}, source.file),
+      ...why,
+      element("div", { class: "source" }, element("table", {}, element("tbody", {}, ...rows))),
+    ];
+  });
 }
 
 /** Why there are no durations to show. */
@@ -149,8 +175,12 @@ function spectrum(f, low, high) {
     line(c, 0, y(10 ** power), 1, y(10 ** power), "grid");
     text(c, 0, y(10 ** power), -8, 4, "end", tick(10 ** power));
   }
+  const step = Math.ceil(64 * nines / (c.x(1) - c.x(0)));
   for (let n = 0; n <= nines; n++) {
     line(c, n / nines, 0, n / nines, 1, "grid");
+    if (n < nines && (n % step > 0 || n > nines - step)) {
+      continue;
+    }
     const words = n === 0 ? "0 %" : n === nines ? "100 %" : `${(100 - 10 ** (2 - n)).toFixed(Math.max(0, n - 2))} %`;
     text(c, n / nines, 0, 0, 17, "middle", words);
   }

@@ -1,12 +1,40 @@
-/* The whole program over time: a row is a function, a column some slices of time, and the colour the time that calls
-   took. They stand where they ended, and threads are added up: a second can hold more than one of them. */
+/* The whole program over time: a row is a function, a column some slices of time, and the colour the CPU time with
+   callees, or the time that calls took. These stand where they ended. Threads are added up: a second can hold more than
+   one of them. */
 
 /** Rows, the first of the table. */
 const PHASES = 60;
 /** What is less than this part of the most has the palest colour. */
 const PHASES_LEAST = 1e-3;
 /** Where its columns begin and end, in turn, and what is chosen. */
-const phases = { columns: data.columns, row: 0, column: 0 };
+const phases = { columns: data.columns, row: 0, column: 0, cpu: true };
+
+/** Whether CPU time is shown: of samples, so it is known for each function and slice alike. */
+const showsCpu = () => phases.cpu && part.samples.length > 0;
+
+/** By function: CPU time with callees, by column. */
+function cpuCells(columns) {
+  const byColumn = Map.groupBy(samplesIn(part.thread), ({ millis }) => columns.findLastIndex((edge, i) => i % 2 === 0 && edge <= millis) / 2);
+  const cells = new Map();
+  for (const [column, samples] of byColumn) {
+    for (const [path, count] of countByPath(samples)) {
+      eachFunction(path, (position) => {
+        const f = data.functions[position];
+        cells.has(f) || cells.set(f, new Map());
+        const cell = cells.get(f).get(column) ?? { nanos: 0 };
+        cells.get(f).set(column, { nanos: cell.nanos + count * data.nanosPerSample });
+      });
+    }
+  }
+  return cells;
+}
+
+/** As many columns as the strip has, of the part that is chosen. */
+function cpuColumns() {
+  const [from, to] = partOf();
+  const width = (to - from) / stripColumns();
+  return Array.from({ length: stripColumns() }, (_, i) => [from + i * width, from + (i + 1) * width]).flat();
+}
 
 /** In the data a cell is three numbers: its column, nanoseconds and calls. */
 function phaseCells(f) {
@@ -20,15 +48,23 @@ function phaseCells(f) {
 const columnSeconds = (column) => Math.max(1, phases.columns[2 * column + 1] - phases.columns[2 * column]) / 1000;
 
 function describePhase(f, column, cell) {
-  const when = `${clock(phases.columns[2 * column])} to ${clock(phases.columns[2 * column + 1])}`;
+  const when = `${preciseClock(phases.columns[2 * column])} to ${preciseClock(phases.columns[2 * column + 1])}`;
   const what = cell
-    ? ` ≈ ${duration(cell.nanos / columnSeconds(column))} a second, in ${count(cell.calls / columnSeconds(column))} calls/s`
-    : " not called";
+    ? ` ≈ ${duration(cell.nanos / columnSeconds(column))} a second${showsCpu()
+      ? " of CPU time with callees"
+      : `, in ${count(cell.calls / columnSeconds(column))} calls/s`}`
+    : showsCpu() ? " no sample" : " not called";
   return [`${when} `, element("b", {}, f.name), what];
 }
 
 function drawPhases() {
-  const rows = table.rows.filter((f) => f.spent?.length > 0).slice(0, PHASES);
+  const ofCpu = showsCpu() ? cpuCells(phases.columns = cpuColumns()) : null;
+  if (!ofCpu && part.samples.length > 0) {
+    phases.columns = data.columns;
+  }
+  byId("phase-cpu").hidden = part.samples.length === 0;
+  byId("phase-cpu").setAttribute("aria-pressed", phases.cpu);
+  const rows = table.rows.filter((f) => (ofCpu ? ofCpu.has(f) : f.spent?.length > 0)).slice(0, PHASES);
   const place = byId("phase-map");
   byId("count").textContent = `${grouped(rows.length)} of ${plural(data.functions.length, "function", "functions")}`;
   if (rows.length === 0) {
@@ -38,12 +74,15 @@ function drawPhases() {
   }
   const names = Math.min(260, place.clientWidth * 0.35);
   const columns = phases.columns.length / 2;
+  phases.column = Math.min(phases.column, columns - 1);
   const [begin, end] = [phases.columns[0], phases.columns.at(-1)];
   const x = (millis) => names + (millis - begin) / (end - begin) * (place.clientWidth - names - 1);
-  const cells = rows.map(phaseCells);
+  const cells = rows.map((f) => (ofCpu ? ofCpu.get(f) : phaseCells(f)));
   const rate = (row, column) => (cells[row].get(column)?.nanos ?? 0) / columnSeconds(column);
   const most = Math.max(...rows.flatMap((_, row) => [...cells[row].keys()].map((column) => rate(row, column))));
-  const shade = (part) => Math.max(0, Math.min(HEATS - 1, Math.floor(HEATS * (1 - log(part / most) / log(PHASES_LEAST)))));
+  // Less than one sample there is not.
+  const least = ofCpu ? Math.min(0.5, data.nanosPerSample / columnSeconds(0) / most / 1.1) : PHASES_LEAST;
+  const shade = (part) => Math.max(0, Math.min(HEATS - 1, Math.floor(HEATS * (1 - log(part / most) / log(least)))));
   const shapes = new Array(HEATS).fill("");
   const box = (row, column) => [x(phases.columns[2 * column]), row * FRAME, Math.max(1, x(phases.columns[2 * column + 1]) - x(phases.columns[2 * column]))];
   for (const row of rows.keys()) {
@@ -80,13 +119,19 @@ function drawPhases() {
   Object.assign(phases, { choose, open: () => show(rows[phases.row]) });
   place.replaceChildren(picture);
   const scale = Array.from({ length: HEATS }, (_, i) => element("i", { style: `background: var(--heat-${i})` }));
-  byId("phase-scale").replaceChildren(`≤ ${duration(most * PHASES_LEAST)}`, ...scale, `${duration(most)} a second`);
+  byId("phase-scale").replaceChildren(`≤ ${duration(most * least)}`, ...scale, `${duration(most)} a second`);
   choose(phases.row, phases.column);
 }
 
+function switchPhases() {
+  phases.cpu = !phases.cpu;
+  drawPhases();
+}
+
+byId("phase-cpu").addEventListener("click", switchPhases);
 VIEWS.phases = {
   keys: [["/"], " filter ", ["↑"], ["↓"], ["←"], ["→"], " choose ", ["Enter"], " open ", ["Esc"], " close"],
-  holds: () => data.functions.some((f) => f.spent?.length > 0),
+  holds: () => part.samples.length > 0 || data.functions.some((f) => f.spent?.length > 0),
   draw: drawPhases,
   takes: {
     ArrowLeft: () => phases.choose?.(phases.row, phases.column - 1),
@@ -96,5 +141,6 @@ VIEWS.phases = {
     Home: () => phases.choose?.(phases.row, 0),
     End: () => phases.choose?.(phases.row, Infinity),
     Enter: () => phases.open?.(),
+    c: switchPhases,
   },
 };

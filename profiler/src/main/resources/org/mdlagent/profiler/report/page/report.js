@@ -264,10 +264,9 @@ function readCallers() {
   }
 }
 
-/** Takes over what is in the data, which a page that is served gets anew. */
-function read() {
+/** Rates, and what columns are drawn by. */
+function measure() {
   for (const f of data.functions) {
-    f.searched ??= searchText(f);
     f.rate ??= data.session.measuredNanos > 0 ? f.calls / (data.session.measuredNanos / 1e9) : undefined;
   }
   for (const key of Object.keys(most)) {
@@ -275,6 +274,12 @@ function read() {
   }
   [axis.low, axis.high] = decades(data.functions);
   byId("head").lastChild.textContent = `${tick(10 ** axis.low)} .. ${tick(10 ** axis.high)}`;
+}
+
+/** Takes over what is in the data, which a page that is served gets anew. */
+function read() {
+  data.functions.forEach((f) => (f.searched ??= searchText(f)));
+  measure();
   readCallers();
   readPaths();
   readCalls();
@@ -284,6 +289,7 @@ function read() {
 }
 
 function start() {
+  readSamples();
   read();
   table.sort = COLUMNS.map((column) => column.key).find((k) => k?.replace("Nanos", "") === data.sortedBy) ?? "calls";
   table.descending = table.sort !== "name";
@@ -293,6 +299,7 @@ function start() {
     table.select();
   });
   startViews();
+  startPart();
 }
 
 start();

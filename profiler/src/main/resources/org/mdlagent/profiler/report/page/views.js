@@ -31,6 +31,9 @@ function offerViews() {
   byId("views").hidden = offered.length < 2;
 }
 
+/** What else the address says: `keep` puts it there, and `take` shows it. */
+const KEPT = [];
+
 /** The page's address says what is shown, so that it can be kept and sent. */
 function keepPlace() {
   const place = new URLSearchParams();
@@ -39,6 +42,7 @@ function keepPlace() {
   put("sort", table.sort && (table.descending ? "-" : "") + table.sort);
   put("filter", byId("filter").value);
   put("regex", byId("regex").checked && "on");
+  KEPT.forEach(({ keep }) => keep(put));
   put("function", !byId("detail").hidden && view.shown?.name);
   history.replaceState(null, "", `#${place}`);
 }
@@ -56,6 +60,7 @@ function takePlace() {
     table.sort = key;
     table.descending = down === "-";
   }
+  KEPT.forEach(({ take }) => take(place));
   table.search();
   const name = place.get("view");
   if (Object.hasOwn(VIEWS, name ?? "") && VIEWS[name].holds()) {

@@ -12,6 +12,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
@@ -22,6 +24,7 @@ import org.mdlagent.arch.layout.ValueDescriptor;
 import org.mdlagent.profiler.report.codec.ForeignText;
 import org.mdlagent.profiler.report.format.Tool;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
+import org.mdlagent.profiler.report.profile.FunctionSource;
 import org.mdlagent.profiler.report.profile.Profile;
 import org.mdlagent.profiler.report.profile.ProfileOrder;
 import org.mdlagent.profiler.report.profile.Profiles;
@@ -58,6 +61,42 @@ public class HtmlReportTest {
 
     private Profile sample(FunctionProfile... functions) throws IOException {
         return Profiles.with(Profiles.read(SessionImage.exactSample(), directory), List.of(functions));
+    }
+
+    @Test
+    void shouldHoldSamplesInTheOrderOfTime() throws IOException {
+        JsonNode data = data(report(Profiles.read(SessionImage.samplesSample(), directory)));
+
+        // Milliseconds since the one before, thread, path and weight in turn.
+        assertThat(data.at("/samples").size()).isEqualTo(40);
+        assertThat(data.at("/samples/0").asLong()).isZero();
+        assertThat(data.at("/samples/4").asLong()).isEqualTo(100);
+        assertThat(data.at("/samples/1").asLong()).isEqualTo(1);
+        assertThat(data.at("/samples/37").asLong()).isEqualTo(2);
+        long path = data.at("/samples/38").asLong();
+        assertThat(data.at("/frames/" + data.at("/paths/" + 4 * path).asLong() + "/name")
+                        .asText())
+                .isEqualTo("leaf");
+        assertThat(data.at("/sampledThreads/2/name").asText()).isEqualTo("second");
+        assertThat(data.at("/nanosPerSample").asLong()).isEqualTo(100);
+    }
+
+    @Test
+    void shouldHoldTheSourceLinesThatSamplesHaveMet() throws IOException {
+        Profile profile = Profiles.read(SessionImage.samplesSample(), directory);
+        FunctionSource source = new FunctionSource(
+                profile.functions().get(1),
+                "/src/work.c",
+                new TreeMap<>(Map.of(7, 2L, 9, 3L)),
+                6,
+                List.of("{", "  if (a < b) {"));
+        StringBuilder out = new StringBuilder();
+        HtmlReport.write(profile, Timeline.NONE, List.of(), List.of(source), ProfileOrder.TOTAL, 100, out);
+        JsonNode shown = data(out.toString()).at("/sources/0");
+
+        assertThat(shown.at("/file").asText()).isEqualTo("/src/work.c");
+        assertThat(shown.at("/lines").toString()).isEqualTo("[7,2,9,3]");
+        assertThat(shown.at("/text/1").asText()).isEqualTo("  if (a < b) {");
     }
 
     @Test

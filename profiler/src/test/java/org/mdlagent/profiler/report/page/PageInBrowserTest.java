@@ -126,6 +126,39 @@ class PageInBrowserTest {
         }
     }
 
+    /// Of 1 s `work` has the first half, in the thread `first`, and `leaf` the second, in the other one.
+    @Test
+    void shouldShowAPartOfTheSessionByTimeAndByThread() throws Exception {
+        try (Browser browser = new Browser(directory)) {
+            StringBuilder text = new StringBuilder();
+            Profile profile = Profiles.read(SessionImage.samplesSample(), directory.resolve("session"));
+            HtmlReport.write(profile, Timeline.NONE, List.of(), ProfileOrder.TOTAL, 100, text);
+            URI page = write(text);
+            browser.open(page, 1280, false);
+            String cpu = "data.functions.filter((f) => f.cpuNanos).map((f) => `${f.name} ${f.cpuNanos}`).join()";
+            String whole = browser.text(cpu);
+            browser.text("choosePart(part.begin, part.begin + 450)");
+            String half = browser.text(cpu);
+            String address = browser.text("location.hash");
+            browser.text("choosePart(null, null, 2)");
+            String other = browser.text(cpu);
+            browser.click("#show-flame");
+            String frames = browser.text(NAMES);
+            browser.click("#part-all");
+
+            assertThat(half).isEqualTo("work 500");
+            assertThat(address).contains("time=0-450");
+            assertThat(other).isEqualTo("leaf 500");
+            assertThat(frames).isEqualTo("main leaf");
+            assertThat(browser.text(cpu)).isEqualTo(whole);
+            browser.open(URI.create(page + "?anew#time=500-1000&thread=102"), 1280, false);
+            assertThat(browser.text(cpu)).isEqualTo("leaf 500");
+            assertThat(browser.text("byId('thread').selectedOptions[0].textContent"))
+                    .isEqualTo("second (102), 50.0 %");
+            assertThat(browser.exceptions()).isEmpty();
+        }
+    }
+
     @Test
     void shouldShowTheWholeProgramOverTime() throws Exception {
         try (Browser browser = new Browser(directory)) {

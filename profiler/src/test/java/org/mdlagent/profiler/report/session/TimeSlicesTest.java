@@ -112,19 +112,32 @@ class TimeSlicesTest {
     void shouldMakeSlicesLongerWhereWritingThemIsDear() throws IOException {
         try (LiveFile file = new LiveFile(directory, 1, LIMIT)) {
             TimeSlices slices = slices(file, false, 0);
-            end(file, slices, 1);
+            long first = LiveFile.START_TSC + SECOND / 10;
+            assertThat(slices.isDue(first - 1000)).isFalse();
+            write(file, slices, first);
             slices.setWritingTicks(SECOND / 10);
-            assertThat(slices.isDue(LiveFile.START_TSC + 2 * SECOND)).isTrue();
+            assertThat(slices.isDue(first + SECOND / 10)).isTrue();
 
-            end(file, slices, 2);
-            slices.setWritingTicks(SECOND / 200);
-            long end = LiveFile.START_TSC + 2 * SECOND;
-            assertThat(slices.isDue(end + 5 * SECOND - 1)).isFalse();
-            assertThat(slices.isDue(end + 5 * SECOND)).isTrue();
-
+            long second = first + SECOND / 10;
+            write(file, slices, second);
+            slices.setWritingTicks(6 * SECOND / 1000);
+            assertLength(slices, second, 2);
+            // It has waited for a processor.
             slices.setWritingTicks(SECOND);
-            assertThat(slices.isDue(end + 10 * SECOND)).isTrue();
+            assertLength(slices, second, 2);
+            slices.setWritingTicks(SECOND);
+            assertLength(slices, second, 10);
         }
+    }
+
+    private static void write(LiveFile file, TimeSlices slices, long tsc) {
+        file.now(tsc);
+        slices.write(tsc);
+    }
+
+    private static void assertLength(TimeSlices slices, long begin, int seconds) {
+        assertThat(slices.isDue(begin + seconds * SECOND - 1000)).isFalse();
+        assertThat(slices.isDue(begin + seconds * SECOND + 1000)).isTrue();
     }
 
     @Test
