@@ -57,8 +57,13 @@ class DaemonsIT {
                 Path.of("/tmp"),
                 "mdl-daemon",
                 PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
-        Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwxrwxrwx"));
+        share(directory);
         assumeThat(System.getProperty("user.name")).isEqualTo("root");
+    }
+
+    /// For everybody, as `/tmp`: the agent of root creates nothing where others could replace it.
+    private static void share(Path directory) throws IOException {
+        Files.setAttribute(directory, "unix:mode", 01777);
     }
 
     @AfterEach
@@ -162,6 +167,10 @@ class DaemonsIT {
                 zone "example.test" { type primary; file "%1$s/zone"; };
                 """.formatted(directory, port));
 
+        // It is root only until it has read its configuration: its state is that of the user it becomes.
+        Path state = Files.createDirectory(directory.resolve("state"));
+        Files.setOwner(
+                state, state.getFileSystem().getUserPrincipalLookupService().lookupPrincipalByName("bind"));
         start("named", "-g", "-u", "bind", "-c", configuration.toString());
         long served = load(() -> dns(port));
 
@@ -254,7 +263,7 @@ class DaemonsIT {
         int port = freePort();
         Path mail = directory.resolve("mail");
         Files.createDirectories(mail);
-        Files.setPosixFilePermissions(mail, PosixFilePermissions.fromString("rwxrwxrwx"));
+        share(mail);
         Path configuration = write("dovecot.conf", """
                 base_dir = %1$s/run
                 state_dir = %1$s/run
@@ -309,8 +318,10 @@ class DaemonsIT {
                 .directory(directory.toFile())
                 .redirectErrorStream(true)
                 .redirectOutput(directory.resolve("output").toFile());
-        Path state = Files.createDirectory(directory.resolve("state"));
-        Files.setPosixFilePermissions(state, PosixFilePermissions.fromString("rwxrwxrwx"));
+        Path state = directory.resolve("state");
+        if (Files.notExists(state)) {
+            share(Files.createDirectory(state));
+        }
         builder.environment().putAll(Map.of("LD_PRELOAD", Dist.shim().toString(), "XDG_STATE_HOME", state.toString()));
         builder.environment().remove("MDL_OPTIONS");
         daemon = builder.start();
