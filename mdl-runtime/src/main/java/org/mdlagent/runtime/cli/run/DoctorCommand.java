@@ -219,14 +219,6 @@ public final class DoctorCommand implements Callable<Integer> {
                     Finding.NOTE,
                     "AOT cache",
                     cache + " is missing: the agent starts slower; build anew, or install again");
-        } else if (Files.getLastModifiedTime(cache)
-                        .compareTo(
-                                Files.getLastModifiedTime(installation.runtime().resolve("lib/modules")))
-                < 0) {
-            say(
-                    Finding.NOTE,
-                    "AOT cache",
-                    cache + " is older than the image: it is not used; build anew, or install again");
         } else {
             say(Finding.OK, "AOT cache", cache.toString());
         }
