@@ -11,6 +11,7 @@
 #
 # Each part is made again only when what goes into it has changed; the files of hashes in target/dist tell.
 set -euo pipefail
+shopt -s extglob
 
 version=$1
 java_home=${TOOLCHAIN_JAVA_HOME:?the directory of a JDK 25}
@@ -27,7 +28,6 @@ unused_resources=('/com.sun.jna/**.'{so,dll,a,jnilib})
 unused_files=('**'/{ct.sym,classlist,jrt-fs.jar,jexec,libsimdsort.so} '**'/bin/{javac,jwebserver,keytool,serialver})
 # Modules of which hardly a class is ever read are compressed. The others are not: unpacking them would delay each start.
 rarely_read=(/{jdk.compiler,java.compiler,jdk.zipfs,jdk.internal.opt,java.naming,java.security.sasl,java.management,org.jline.nativ,org.tukaani.xz}/'**')
-jars=("$target/mdl-runtime-$version.jar" "$target"/modules/*.jar)
 say() { printf 'dist: %s\n' "$*"; }
 
 # is_new PART FILES...: whether the files differ from those that PART was last made of. made PART: it is made of them now.
@@ -44,13 +44,14 @@ put() {
 
 put_files() {
     local library file
-    put src/dist/mdl "$dist/bin/mdl" 755
+    sed "s/@VERSION@/$version/" src/dist/mdl >"$work/mdl"
+    put "$work/mdl" "$dist/bin/mdl" 755
     put "$root/LICENSE" "$dist/LICENSE" 644
     put "$root/native-shim/include/fastinst.h" "$dist/include/fastinst.h" 644
     put "$root/native-shim/target/cmake/libmdlagent.so" "$dist/lib/libmdlagent.so" 755
     put "$root/native-shim/target/cmake/mdl-calibrate-trial" "$dist/lib/mdl-calibrate-trial" 755
     put "$root/native-shim/target/cmake/mdl-inject" "$dist/lib/mdl-inject" 755
-put "$root/native-shim/target/cmake/libmdldemangle.so" "$dist/lib/libmdldemangle.so" 755
+    put "$root/native-shim/target/cmake/libmdldemangle.so" "$dist/lib/libmdldemangle.so" 755
     for library in libZydis.so.4.0 libZycore.so.1.4; do
         file=$(/sbin/ldconfig -p | sed -n "s/^[[:space:]]*$library .*x86-64.* => //p" | head -n 1)
         [ -n "$file" ] || { say "$library is missing: apt-get install libzydis-dev libzycore-dev" >&2; exit 1; }
@@ -78,8 +79,10 @@ put_store() {
 }
 
 link_runtime() {
+    local jars=("$work/picocli.jar" "$target/mdl-runtime-$version.jar" "$target"/modules/!(picocli-*).jar)
     say "linking the runtime"
     rm -rf "$runtime" "$work/runtime"
+    "$java_home/bin/java" src/dist/RenewClasses.java "$target"/modules/picocli-*.jar "$work/picocli.jar"
     "$java_home/bin/jlink" --module-path "$(IFS=:; echo "${jars[*]}")" --add-modules "$modules" --output "$work/runtime" \
         --compress "zip-9:filter=$(IFS=,; echo "${rarely_read[*]}")" --strip-debug --no-header-files --no-man-pages --exclude-resources "$(IFS=,; echo "${unused_resources[*]}")" \
         --exclude-files "$(IFS=,; echo "${unused_files[*]}")"
@@ -93,7 +96,7 @@ link_runtime() {
 # JVM has exactly the options that it has in use, or it refuses the cache. Paths are relative: options are split at blanks.
 create="-XX:AOTMode=create -XX:+AOTClassLinking"
 
-# The agent's: what it does in a program, from its start through some hundred epochs.
+# The agent's: what it does in a program, from its start through some hundred epochs. The program has compiled-in probes, the library none.
 cache_agent() {
     local options program tenths
     say "training the agent's cache"
@@ -101,7 +104,7 @@ cache_agent() {
     g++ -std=c++17 -O2 -pthread -finstrument-functions "$root/examples/wordfreq.cpp" -o "$work/wordfreq"
     # A calibration, of another machine: so that reading one is trained.
     install -D -m 644 src/dist/tmax-of-another-machine.properties "$work/state/mdl/tmax.properties"
-    (cd "$work" && LD_PRELOAD=$dist/lib/libmdlagent.so MDL_OPTIONS="wait,session=$work/session" XDG_STATE_HOME=$work/state \
+    (cd "$work" && LD_PRELOAD=$dist/lib/libmdlagent.so MDL_OPTIONS="wait,include=wordfreq!*,include=libgcc_s*!*,session=$work/session" XDG_STATE_HOME=$work/state \
         MDL_JVM_EXTRA="-XX:AOTMode=record -XX:AOTConfiguration=agent.conf -XX:-DisableAttachMechanism -XX:+StartAttachListener" \
         exec ./wordfreq 1000000000 1 >agent.out 2>&1) &
     program=$!
@@ -129,6 +132,12 @@ cache_command_line() {
     mv -f "$work/cli.aot" "$runtime/lib/"
 }
 
+# What `mdl --help` says, as for a terminal.
+put_help() {
+    MDL_CLI_JVM_EXTRA="-Dpicocli.ansi=true" "$dist/bin/mdl" help >"$work/help.txt"
+    put "$work/help.txt" "$dist/lib/help.txt" 644
+}
+
 pack() {
     local name=mdlagent-$version-linux-x86_64
     say "packing $name.tar.gz"
@@ -144,7 +153,7 @@ if is_new store "$target"/store/*.jar src/dist/ValueSource.java src/dist/store-o
 fi
 # Not the jars: they carry the time at which they were made.
 mapfile -t inputs < <(find "$root"/{arch,callpatch,fastinst,tmax-calibrator,profiler,mdl-runtime}/target/classes -type f | sort)
-if is_new runtime "${inputs[@]}" "$root/pom.xml" pom.xml "$java_home/release" src/dist/assemble.sh; then
+if is_new runtime "${inputs[@]}" "$root/pom.xml" pom.xml "$java_home/release" src/dist/{assemble.sh,RenewClasses.java}; then
     link_runtime
     made runtime
 fi
@@ -152,6 +161,7 @@ inputs=("$work/runtime.made" "$dist/bin/mdl" "$dist"/lib/{libmdlagent.so,mdl-cal
 if is_new caches "${inputs[@]}" || [ ! -e "$runtime/lib/cli.aot" ]; then
     cache_agent
     cache_command_line
+    put_help
     pack
     made caches
 fi

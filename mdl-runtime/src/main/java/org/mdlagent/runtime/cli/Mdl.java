@@ -9,6 +9,7 @@ import java.nio.file.AccessDeniedException;
 import java.nio.file.InvalidPathException;
 import java.nio.file.NoSuchFileException;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.ServiceLoader;
 import java.util.Set;
@@ -50,8 +51,17 @@ import picocli.CommandLine.UnmatchedArgumentException;
         name = "mdl",
         description = "Latency profiles of native programs, always on.",
         mixinStandardHelpOptions = true,
-        versionProvider = Mdl.Version.class,
-        subcommands = {
+        versionProvider = Mdl.Version.class)
+public final class Mdl implements Callable<Integer>, CommandContext {
+    private static final char UNREADABLE = '\uFFFD';
+
+    /// What other tools call it to look at a process that runs.
+    private static final Set<String> ATTACHING = Set.of("record", "-p", "--pid");
+
+    private static final String LATE_START = "for a program that runs already: mdl attach PID; then mdl top PID";
+
+    /// In the order in which `--help` shows them. Each is named by its class: `mdl run` is [RunCommand].
+    private static final List<Class<?>> COMMANDS = List.of(
             RunCommand.class,
             AttachCommand.class,
             ReportCommand.class,
@@ -67,15 +77,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
             PointsCommand.class,
             DoctorCommand.class,
             CompileCommand.class,
-            ManualCommand.class
-        })
-public final class Mdl implements Callable<Integer>, CommandContext {
-    private static final char UNREADABLE = '\uFFFD';
-
-    /// What other tools call it to look at a process that runs.
-    private static final Set<String> ATTACHING = Set.of("record", "-p", "--pid");
-
-    private static final String LATE_START = "for a program that runs already: mdl attach PID; then mdl top PID";
+            ManualCommand.class);
 
     private final Console console;
     private final SessionStore store;
@@ -101,10 +103,22 @@ public final class Mdl implements Callable<Integer>, CommandContext {
 
     /// Runs a command; returns the exit status.
     public int execute(String... arguments) {
+        return parser(arguments).execute(arguments);
+    }
+
+    /// The parser of these arguments. Where the first of them names a command, it knows that one alone: reading the
+    /// options of all would take longer than most commands.
+    public CommandLine parser(String... arguments) {
         CommandLine commandLine = new CommandLine(this);
-        addProvided(commandLine);
+        Optional<Class<?>> named = arguments.length == 0 ? Optional.empty() : command(arguments[0]);
+        if (named.isPresent()) {
+            commandLine.addSubcommand(named.get());
+        } else {
+            COMMANDS.forEach(commandLine::addSubcommand);
+            addProvided(commandLine);
+            commandLine.addSubcommand(new CommandLine.HelpCommand());
+        }
         commandLine
-                .addSubcommand(new CommandLine.HelpCommand())
                 .setOut(new PrintWriter(console.out(), true, StandardCharsets.UTF_8))
                 .setErr(new PrintWriter(console.err(), true, StandardCharsets.UTF_8))
                 .setExecutionStrategy(this::run)
@@ -118,7 +132,18 @@ public final class Mdl implements Callable<Integer>, CommandContext {
         // What follows PROGRAM is the program's.
         commandLine.getSubcommands().forEach((name, command) -> command.setStopAtPositional(name.equals("run")));
         commandLine.setExpandAtFiles(false);
-        return commandLine.execute(arguments);
+        return commandLine;
+    }
+
+    /// The command with that name, unless it tells of the others.
+    private static Optional<Class<?>> command(String name) {
+        return COMMANDS.stream()
+                .filter(command -> command != ManualCommand.class
+                        && command.getSimpleName()
+                                .replace("Command", "")
+                                .toLowerCase(Locale.ROOT)
+                                .equals(name))
+                .findFirst();
     }
 
     /// Runs a command whose arguments could be read. The JVM puts U+FFFD where bytes are no text in the locale's

@@ -25,7 +25,6 @@ import org.mdlagent.runtime.cli.context.Installation;
 import org.mdlagent.runtime.cli.session.SessionStore;
 import org.mdlagent.runtime.cli.terminal.Console;
 import org.mdlagent.runtime.cli.terminal.Posix;
-import picocli.CommandLine;
 
 /// What commands say, where, and with which status.
 class MdlTest {
@@ -139,8 +138,8 @@ class MdlTest {
         PrintStream before = System.err;
         System.setErr(stream(err));
         try {
-            for (String command : new CommandLine(mdl).getSubcommands().keySet()) {
-                assertThat(mdl.execute(command, "--help")).isZero();
+            for (String command : mdl.parser().getSubcommands().keySet()) {
+                assertThat(mdl.execute(command, "--help")).as(command).isZero();
             }
         } finally {
             System.setErr(before);

@@ -34,7 +34,7 @@ class OpenCommandTest {
         FakeSession.in(root, "app-1-20260101T000000", NOBODY, 1_767_225_600);
         Console console = new Console(new PrintStream(out, true), new PrintStream(err, true), false, false);
         SessionStore store = new SessionStore(List.of(root), root.resolve("memory"), notice -> {});
-        CommandLine commandLine = new CommandLine(new Mdl(console, store, new Installation(root.resolve("dist"))));
+        CommandLine commandLine = new Mdl(console, store, new Installation(root.resolve("dist"))).parser("open");
         OpenCommand command = commandLine.getSubcommands().get("open").getCommand();
         return command.call(environment);
     }
