@@ -104,7 +104,7 @@ cache_agent() {
     g++ -std=c++17 -O2 -pthread -finstrument-functions "$root/examples/wordfreq.cpp" -o "$work/wordfreq"
     # A calibration, of another machine: so that reading one is trained.
     install -D -m 644 src/dist/tmax-of-another-machine.properties "$work/state/mdl/tmax.properties"
-    (cd "$work" && LD_PRELOAD=$dist/lib/libmdlagent.so MDL_OPTIONS="wait,include=wordfreq!*,include=libgcc_s*!*,session=$work/session" XDG_STATE_HOME=$work/state \
+    (cd "$work" && LD_PRELOAD=$dist/lib/libmdlagent.so MDL_OPTIONS="wait,include=wordfreq!*,include=libm.so*!*,session=$work/session" XDG_STATE_HOME=$work/state \
         MDL_JVM_EXTRA="-XX:AOTMode=record -XX:AOTConfiguration=agent.conf -XX:-DisableAttachMechanism -XX:+StartAttachListener" \
         exec ./wordfreq 1000000000 1 >agent.out 2>&1) &
     program=$!
