@@ -3,6 +3,7 @@
 #include "code/code.h"
 #include "fixture.h"
 #include "os/sys.h"
+#include "process/threads.h"
 #include "record/mode.h"
 #include "record/program_cpu.h"
 #include "record/record.h"
@@ -589,16 +590,15 @@ static void *beat(void *unused) {
 
 enum { WATCH_NANOS = 20000000 };
 
-static pthread_t start_beating(void) {
-  pthread_t thread;
+/* On a thread of the agent's: the watchdog knows when that has no processor. */
+static void start_beating(void) {
   watch_nanos = WATCH_NANOS;
   beating = true;
-  pthread_create(&thread, NULL, beat, NULL);
+  CHECK_EQUAL(threads_start_agent(beat), 0);
   arm_all();
   agent_ready();
   watch_start();
   CHECK_EQUAL(session->state, MDL_ARMED);
-  return thread;
 }
 
 /* Of the test's own clock, while it beats. */
@@ -619,9 +619,8 @@ static void shouldLeaveAllOnWhileTheHeartBeats(void) {
 
 static void shouldSwitchAllOffWhenTheHeartStopsAndNeverOnAgain(void) {
   fixture(false);
-  pthread_t heart = start_beating();
+  start_beating();
   beating = false;
-  pthread_join(heart, NULL);
   while (!agent_is_dead()) {
     usleep(1000);
   }
@@ -678,6 +677,21 @@ static void shouldSwitchAllOffWhenTheHeartNeverBeats(void) {
   check_all(OFF, OFF);
 }
 
+static uint64_t waited;
+static uint64_t waited_until_now(void) { return waited; }
+
+static void shouldNotTakeAnAgentWithoutAProcessorForDead(void) {
+  CHECK(!watch_is_stuck(7, waited_until_now));
+  for (int i = 0; i < 100; i++) {
+    waited += watch_nanos;
+    CHECK(!watch_is_stuck(7, waited_until_now));
+  }
+  for (int i = 0; i < 3; i++) {
+    CHECK(!watch_is_stuck(7, waited_until_now));
+  }
+  CHECK(watch_is_stuck(7, waited_until_now));
+}
+
 /* ---- before there is a session */
 
 static void shouldNotSeeWhatRelativesWriteOnceItHasForgottenThem(void) {
@@ -722,4 +736,5 @@ TESTS({"shouldNotSeeWhatRelativesWriteOnceItHasForgottenThem", shouldNotSeeWhatR
       {"shouldLeaveAllOnWhileTheHeartBeats", shouldLeaveAllOnWhileTheHeartBeats},
       {"shouldSwitchAllOffWhenTheHeartStopsAndNeverOnAgain", shouldSwitchAllOffWhenTheHeartStopsAndNeverOnAgain},
       {"shouldNotTakeAStoppedProcessForDead", shouldNotTakeAStoppedProcessForDead},
-      {"shouldSwitchAllOffWhenTheHeartNeverBeats", shouldSwitchAllOffWhenTheHeartNeverBeats})
+      {"shouldSwitchAllOffWhenTheHeartNeverBeats", shouldSwitchAllOffWhenTheHeartNeverBeats},
+      {"shouldNotTakeAnAgentWithoutAProcessorForDead", shouldNotTakeAnAgentWithoutAProcessorForDead})

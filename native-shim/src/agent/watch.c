@@ -6,6 +6,7 @@
 
 #include "agent/exit.h"
 #include "code/death.h"
+#include "os/agent_threads.h"
 #include "os/self.h"
 #include "process/memory_locks.h"
 #include "process/threads.h"
@@ -25,16 +26,24 @@ uint64_t watch_nanos = 1000000000u;
 static bool is_armed(void) { return __atomic_load_n(&session->state, __ATOMIC_RELAXED) == MDL_ARMED; }
 
 /*
- * Counts its own wake-ups instead of time: a stopped process or a suspended machine has neither heartbeats nor wake-ups. It
- * starts when the probes are in place and does not wait for a first heartbeat, because an agent that is stuck from the start
- * sends none.
+ * Counts its own wake-ups, not time: a process that is stopped and a machine that sleeps have neither beats nor wake-ups.
+ * A look is not counted when the agent's threads waited for a processor for half of the time: on an overloaded machine this
+ * thread, which hardly runs, gets one sooner than they do. Counting begins when the probes are in place and does not wait for
+ * a first beat: an agent that is stuck from the start has none.
  */
-static bool is_stuck(void) {
-  static uint64_t last;
+bool watch_is_stuck(uint64_t beat, uint64_t (*waited)(void)) {
+  static uint64_t last, waited_before;
   static int missed;
-  uint64_t now = __atomic_load_n(&session->now_tsc, __ATOMIC_RELAXED);
-  missed = now == last ? missed + 1 : 0;
-  last = now;
+  if (beat != last) {
+    last = beat;
+    missed = 0;
+    return false;
+  }
+  uint64_t now = waited();
+  if (missed == 0 || now - waited_before < watch_nanos / 2) {
+    missed++;
+  }
+  waited_before = now;
   return missed == MISSED_BEATS_MAX;
 }
 
@@ -46,7 +55,7 @@ _Noreturn static void *watch(void *unused) {
     memory_unlock_own();
     if (!atomic_load(&process_exiting) && is_armed() && !agent_is_dead()) {
       family_sweep();
-      if (is_stuck()) {
+      if (watch_is_stuck(__atomic_load_n(&session->now_tsc, __ATOMIC_RELAXED), agent_threads_waited_nanos)) {
         agent_died("the JVM is stuck or gone: no sign of life for 5 s", NULL);
       }
     }

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -64,6 +65,22 @@ uint64_t agent_threads_cpu_nanos(void) {
     int tid = atomic_load_explicit(&tids[i], memory_order_relaxed);
     if (tid > 0) {
       sum += clock_nanos(thread_cpu_clock(tid));
+    }
+  }
+  return sum;
+}
+
+uint64_t agent_threads_waited_nanos(void) {
+  int self = (int)syscall(SYS_gettid);
+  uint64_t sum = 0;
+  for (int i = 0; i < AGENT_THREADS_MAX; i++) {
+    int tid = atomic_load_explicit(&tids[i], memory_order_relaxed);
+    if (tid > 0 && tid != self) {
+      char path[64], text[80], *end;
+      snprintf(path, sizeof path, "/proc/self/task/%d/schedstat", tid);
+      read_text(path, text, sizeof text);
+      strtoull(text, &end, 10); /* how long it has run */
+      sum += strtoull(end, NULL, 10);
     }
   }
   return sum;

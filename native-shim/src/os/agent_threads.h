@@ -16,6 +16,8 @@ void agent_threads_leave(void);
 bool agent_threads_have(int tid); /* also if it is ending */
 bool agent_threads_have_running(int tid);
 uint64_t agent_threads_cpu_nanos(void);
+/* How long the current ones, except the caller, have been runnable without a processor; 0 where the kernel does not tell. */
+uint64_t agent_threads_waited_nanos(void);
 /* How many of them the kernel counts in this process. *sure is false while a thread is beginning or ending: then it is an
  * upper bound. */
 int agent_threads_counted(bool *sure);
