@@ -336,9 +336,17 @@ public final class SessionStore {
     public List<Path> before(int pid, SessionFacts.@Nullable ProcessStart start, Path session) throws IOException {
         return new RunSessions(pid, start)
                 .own(all().stream()
-                        .filter(other -> name(other).contains("-" + pid + "-")
-                                && !name(other).equals(name(session)))
+                        .filter(other -> name(other).contains("-" + pid + "-") && !isSame(session, other))
                         .toList());
+    }
+
+    /// One of them may be the link by which a session elsewhere is known here.
+    private static boolean isSame(Path session, Path other) {
+        try {
+            return Files.isSameFile(session, other);
+        } catch (IOException e) {
+            return false;
+        }
     }
 
     /// Makes a session in a directory of the user's choice known here, so that it is found without its path.
