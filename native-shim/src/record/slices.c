@@ -2,8 +2,8 @@
 
 #include "os/sys.h"
 #include "record/apart_calls.h"
-#include "record/program_cpu.h"
 #include "record/lease.h"
+#include "record/program_cpu.h"
 #include "session/blocks.h"
 #include "session/memory.h"
 
@@ -87,8 +87,8 @@ static void note_begun(void) {
   }
 }
 
-/* Calls while slices settle, and in those that time calls, which last longer, are counted apart. So are those of slices that
- * were closed so late that probes may have gone off before: what the program did then took CPU time, and was not counted. */
+/* Excludes the calls since begun() from the estimate: calls while a slice settles, calls of slices that time calls, which last
+ * longer, and calls of slices closed after their deadline, whose probes may have gone off while CPU time went on. */
 static void count_apart(void) {
   apart_calls_take(false);
   uint64_t *apart = (uint64_t *)slices.plan->apart;

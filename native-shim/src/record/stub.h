@@ -2,13 +2,13 @@
 #ifndef MDL_STUB_H
 #define MDL_STUB_H
 
-/* Its size, a multiple of which is its address; where its site's address is in it, and where what it calls returns to. */
+/* Size and alignment; offsets of the site's address, and of the return addresses of the calls of the entry and the body. */
 #define STUB_BYTES 64
 #define STUB_SITE 14
 #define STUB_ENTERED 28
 #define STUB_RETURN 39
 
-/* Its first instruction, in whose place a jump to the counter stands at times. */
+/* The first instruction, which client.c replaces by a jump to the counter. */
 #define STUB_HEAD 0xFFFFFFD8249C894Cu
 
 #endif

@@ -17,11 +17,12 @@ import org.mdlagent.arch.x86.patch.X86PatchSites;
 /// The services of an instruction set, grouped by their users. The only place that chooses one; no code outside
 /// this package's children names an instruction set.
 ///
-/// The Java memory model does not cover instruction fetch. Patch protocols may rely on two rules only. A store of
-/// up to eight bytes inside one naturally aligned [#atomicUnit] is fetched by another core wholly or not at all
-/// (AMD64 Architecture Programmer's Manual, volume 2, section 7.6.1: architectural for 8; for 64, on Intel,
-/// empirical, see "Living on the Edge", PLDI 2016, section 3). A core that has serialised fetches what was stored
-/// before.
+/// The Java memory model does not cover instruction fetch. Patch protocols may rely on two rules only:
+///
+/// - Another core fetches a store of up to eight bytes inside one naturally aligned [#atomicUnit] wholly or not at
+///   all. Units of 8 bytes are architectural (AMD64 Architecture Programmer's Manual, volume 2, section 7.6.1). Units
+///   of 64 bytes, on Intel, are empirical ("Living on the Edge", PLDI 2016, section 3).
+/// - After a serializing instruction, a core fetches all earlier stores to code.
 ///
 /// @param atomicUnit bytes within which a store to code is atomic for instruction fetch; a power of two, at least
 ///     8

@@ -28,8 +28,8 @@ import org.mdlagent.arch.shim.Scratch;
 public final class CodeMemory {
     private static final long PAGE = 4096;
 
-    /// Granularity of text copies: a large program pays only for what it probes, and adjacent chunks share a
-    /// mapping.
+    /// Text is copied in chunks of this size, so that a large program needs memory only for text with probes.
+    /// Adjacent chunks share a mapping.
     static final long CHUNK = 64 * 1024;
 
     /// Reach of a 32-bit displacement, less a margin for the instruction and its base.

@@ -110,7 +110,7 @@ public final class OffsetTable {
         return (int) (offset * HASH >>> shift);
     }
 
-    /// The slot of an offset, or the free one that it would take.
+    /// The slot that holds an offset, or the free slot to insert the offset into.
     private int slot(long offset) {
         int mask = slots.length - 1;
         int slot = firstSlot(offset, shift);

@@ -19,8 +19,8 @@ import java.util.Arrays;
 import java.util.Map;
 import org.mdlagent.arch.file.LibraryCalls.ErrorException;
 
-/// A file by its descriptor: the file that was checked is the one that is read, written and locked, even if its
-/// name changes.
+/// An open file. Checks, reads, writes and locks use its descriptor, so they concern the same file even if the path
+/// names another one meanwhile.
 ///
 /// Paths are bytes, as in the kernel: a directory's name need not be text in any encoding.
 public final class OpenFile implements AutoCloseable {

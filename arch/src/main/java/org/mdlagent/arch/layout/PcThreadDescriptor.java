@@ -1,8 +1,7 @@
 package org.mdlagent.arch.layout;
 
-/// Offsets in `struct mdl_pc_thread` of `mdl/layout.h`, a thread that was sampled: bytes from its start. What each
-/// field
-/// means, its unit and its writer stand there.
+/// Byte offsets in `struct mdl_pc_thread` of `mdl/layout.h`, a sampled thread. The header states the meaning, unit and
+/// writer of each field.
 public final class PcThreadDescriptor {
     public static final long SAMPLES = 0;
     public static final long TID = 8;

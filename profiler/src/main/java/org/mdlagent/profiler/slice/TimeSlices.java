@@ -93,9 +93,8 @@ public final class TimeSlices {
         begin = tsc;
     }
 
-    /// Tells how long the last slice has taken, in ticks. Of the first that says nothing: its code is just compiled.
-    /// The
-    /// shorter one of two counts: the other may have waited for a processor.
+    /// Sets how long writing the last slice took, in ticks. The first slice does not count, because its code was just
+    /// compiled. Of two in turn the shorter counts, because the other may have waited for a processor.
     public void setWritingTicks(long ticks) {
         writingTicks = ring.complete() > 1 ? Math.min(ticks, lastTicks) : 0;
         lastTicks = ticks;

@@ -167,7 +167,7 @@ public enum ReportFormat {
             case SPEEDSCOPE -> SpeedscopeReport.write(profile, text);
             case CALLGRIND -> CallgrindReport.write(profile, text);
             case PERF -> PerfScriptReport.write(profile, text);
-            case TRACE -> trace(reader, profile.session(), text);
+            case TRACE -> trace(reader, profile, text);
         }
         text.flush();
     }
@@ -191,11 +191,12 @@ public enum ReportFormat {
         }
     }
 
-    /// Threads that were sampled have kept their names.
-    private static void trace(SessionReader reader, SessionFacts session, Writer out) throws IOException {
+    /// The session has the names of sampled threads, also of those that have ended.
+    private static void trace(SessionReader reader, Profile profile, Writer out) throws IOException {
+        SessionFacts session = profile.session();
         List<TimedCall> calls = reader.lastCalls();
         Map<Integer, String> names = new TreeMap<>();
-        reader.profile().paths().threads().stream()
+        profile.paths().threads().stream()
                 .filter(thread -> !thread.name().isEmpty())
                 .forEach(thread -> names.put(thread.tid(), thread.name()));
         // Of a program that has ended others may have the ids of its threads.

@@ -249,8 +249,11 @@ public final class SessionBytes implements AutoCloseable {
 
     /// How many rows of a table are used.
     public int count(long countField, long capacityField, String what) throws IOException {
-        int count = getInt(countField);
-        int capacity = getInt(capacityField);
+        return checkedCount(getInt(countField), getInt(capacityField), what);
+    }
+
+    /// A number of rows that was read, if there is room for as many.
+    public int checkedCount(int count, int capacity, String what) throws IOException {
         if (count < 0 || capacity < count) {
             throw damaged("it claims " + Integer.toUnsignedString(count) + " " + what + ", with room for "
                     + Integer.toUnsignedString(capacity));

@@ -1,8 +1,6 @@
 package org.mdlagent.profiler.report.format;
 
 import java.io.IOException;
-import java.util.Comparator;
-import java.util.List;
 import java.util.Locale;
 import org.mdlagent.profiler.report.codec.ForeignText;
 import org.mdlagent.profiler.report.file.BaseName;
@@ -12,9 +10,8 @@ import org.mdlagent.profiler.report.profile.Profile;
 import org.mdlagent.profiler.report.profile.SampledThread;
 
 /// The report for tools that read the text of `perf script` (`tools/perf/Documentation/perf-script.txt` in the Linux
-/// source): an event of `cpu-clock` for each sample, whose period is the CPU time in nanoseconds that it stands for.
-/// Its
-/// time is since the session began.
+/// source): an event of `cpu-clock` for each sample. Its period is the CPU time in nanoseconds that the sample stands
+/// for, its time is since the session began.
 ///
 /// Of a path, the innermost frame has the address of the instruction, at link time. Other addresses are 0, and the
 /// offset in each function is `+0x0`, which readers cut off.
@@ -25,11 +22,10 @@ public final class PerfScriptReport {
     public static void write(Profile profile, Appendable out) throws IOException {
         CallTree tree = profile.paths();
         String program = BaseName.of(profile.session().program());
-        List<CallTree.Sample> samples = tree.samples().stream()
-                .filter(sample -> !tree.isRoot(sample.path()))
-                .sorted(Comparator.comparingLong(CallTree.Sample::startNanos))
-                .toList();
-        for (CallTree.Sample sample : samples) {
+        for (CallTree.Sample sample : tree.samplesByTime()) {
+            if (tree.isRoot(sample.path())) {
+                continue;
+            }
             SampledThread thread = tree.threads().get(sample.thread());
             out.append(String.format(
                     Locale.ROOT,

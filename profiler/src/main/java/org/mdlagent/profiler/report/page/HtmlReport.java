@@ -87,9 +87,8 @@ public final class HtmlReport {
         Page.write("report.html", "", STYLES, data, SCRIPTS, out);
     }
 
-    /// Writes the samples one by one, in the order of time: milliseconds since the one before, or since the session
-    /// began,
-    /// position of the thread, position of the path, or -1, and how often it counts in turn; and the threads.
+    /// Writes the threads, and the samples by time. A sample is four numbers: milliseconds since the sample before,
+    /// or since the session began; position of its thread; position of its path, or -1; and its weight.
     static void samples(CallTree tree, JsonWriter json) throws IOException {
         IdentityHashMap<CallTree.Node, Long> numbers = new IdentityHashMap<>();
         tree.nodes(LEAST_PART).forEach(node -> numbers.put(node, (long) numbers.size()));
@@ -107,10 +106,7 @@ public final class HtmlReport {
         json.endArray();
         json.beginArray("samples");
         long before = 0;
-        List<CallTree.Sample> inOrder = tree.samples().stream()
-                .sorted(Comparator.comparingLong(CallTree.Sample::startNanos))
-                .toList();
-        for (CallTree.Sample sample : inOrder) {
+        for (CallTree.Sample sample : tree.samplesByTime()) {
             long millis = sample.startNanos() / NANOS_PER_MILLI;
             json.element(millis - before);
             json.element(sample.thread());
@@ -121,9 +117,8 @@ public final class HtmlReport {
         json.endArray();
     }
 
-    /// Writes of each file that a function has lines of: position of the function, file, line and samples in turn, and
-    /// the
-    /// text.
+    /// Writes for each function and source file: position of the function, path of the file, pairs of line and
+    /// samples, and the text.
     private static void sources(List<FunctionSource> sources, List<FunctionProfile> functions, JsonWriter json)
             throws IOException {
         IdentityHashMap<FunctionProfile, Long> positions = new IdentityHashMap<>();

@@ -120,6 +120,13 @@ public final class CallTree {
         return samples;
     }
 
+    /// The same, the earliest first.
+    public List<Sample> samplesByTime() {
+        return samples.stream()
+                .sorted(Comparator.comparingLong(Sample::startNanos))
+                .toList();
+    }
+
     /// How many samples each of [#samples] stands for.
     public long samplesPerLogged() {
         return samplesPerLogged;

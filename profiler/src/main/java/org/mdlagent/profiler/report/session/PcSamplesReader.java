@@ -51,23 +51,22 @@ final class PcSamplesReader {
             samples = CpuSamples.NONE;
             frames = new PcFrames(bytes, List.of(), 0, 0);
         } else {
-            long at = table;
             bytes.claim(PcSamplesDescriptor.SIZE);
             // A node is there after its frame.
-            nodes = count(at + PcSamplesDescriptor.NODE_COUNT, PcSamplesDescriptor.NODES_MAX, "call paths");
-            int size = count(at + PcSamplesDescriptor.FRAME_COUNT, PcSamplesDescriptor.FRAMES_MAX, "pieces of code");
-            frames = new PcFrames(bytes, functions, at + PcSamplesDescriptor.FRAMES, size);
+            nodes = count(table + PcSamplesDescriptor.NODE_COUNT, PcSamplesDescriptor.NODES_MAX, "call paths");
+            int size = count(table + PcSamplesDescriptor.FRAME_COUNT, PcSamplesDescriptor.FRAMES_MAX, "pieces of code");
+            frames = new PcFrames(bytes, functions, table + PcSamplesDescriptor.FRAMES, size);
             samples = new CpuSamples(
-                    period(at),
-                    bytes.getCounter(at + PcSamplesDescriptor.SAMPLES),
-                    weight(at),
+                    period(table),
+                    bytes.getCounter(table + PcSamplesDescriptor.SAMPLES),
+                    weight(table),
                     frames.inProbes(),
                     frames.elsewhere(),
-                    bytes.getCounter(at + PcSamplesDescriptor.LOST),
+                    bytes.getCounter(table + PcSamplesDescriptor.LOST),
                     images(),
-                    bytes.getCounter(at + PcSamplesDescriptor.CUT),
-                    bytes.getCounter(at + PcSamplesDescriptor.NO_TABLE),
-                    bytes.getCounter(at + PcSamplesDescriptor.LEFT_OUT));
+                    bytes.getCounter(table + PcSamplesDescriptor.CUT),
+                    bytes.getCounter(table + PcSamplesDescriptor.NO_TABLE),
+                    bytes.getCounter(table + PcSamplesDescriptor.LEFT_OUT));
         }
         parents = new int[nodes];
         ofFrames = new int[nodes];
@@ -159,9 +158,9 @@ final class PcSamplesReader {
 
     /// The paths of all samples.
     ///
-    /// @param functions    as they are to be told of, in the order of their numbers
-    /// @param ticksPerNano of the session's clock; without it nothing is said of single samples
-    CallTree paths(List<FunctionProfile> functions, OptionalDouble ticksPerNano) throws IOException {
+    /// @param functions as they are to be told of, in the order of their numbers
+    /// @param tscHz     frequency of the session's clock; if it is unknown, the tree has no single samples
+    CallTree paths(List<FunctionProfile> functions, OptionalDouble tscHz) throws IOException {
         if (samples.isEmpty()) {
             return CallTree.NONE;
         }
@@ -172,19 +171,14 @@ final class PcSamplesReader {
             nodes[i] = i == 0 ? tree.root() : nodes[parents[i]].child(told[ofFrames[i]]);
             nodes[i].add(counts[i]);
         }
-        if (ticksPerNano.isPresent()) {
-            new SampleLogReader(bytes, table).read(tree, nodes, ticksPerNano.getAsDouble());
+        if (tscHz.isPresent()) {
+            new SampleLogReader(bytes, table).read(tree, nodes, tscHz.getAsDouble() / 1e9);
         }
         return tree.complete();
     }
 
     private int count(long at, int most, String what) throws IOException {
-        int count = bytes.getInt(at);
-        if (count < 0 || count > most) {
-            throw bytes.damaged(
-                    "it claims " + Integer.toUnsignedString(count) + " " + what + ", with room for " + most);
-        }
-        return count;
+        return bytes.checkedCount(bytes.getInt(at), most, what);
     }
 
     private double weight(long at) throws IOException {

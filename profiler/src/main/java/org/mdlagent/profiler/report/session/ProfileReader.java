@@ -6,7 +6,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.OptionalDouble;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.layout.RowDescriptor;
@@ -184,13 +183,7 @@ final class ProfileReader {
                         Math.round(probeTicks * nanosPerTick),
                         MetricReader.all(bytes, threads, facts.tscHz()),
                         EdgeSums.join(known, between))
-                .withCpu(
-                        cpu.samples(),
-                        cpu.paths(
-                                known,
-                                facts.tscHz().isPresent()
-                                        ? OptionalDouble.of(facts.tscHz().getAsDouble() / 1e9)
-                                        : OptionalDouble.empty()));
+                .withCpu(cpu.samples(), cpu.paths(known, facts.tscHz()));
     }
 
     private List<Loss> losses() throws IOException {

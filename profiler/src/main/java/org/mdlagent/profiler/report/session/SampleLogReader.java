@@ -14,9 +14,9 @@ import org.mdlagent.profiler.report.profile.SampledThread;
 
 /// Reads the samples of CPU time one by one, and the threads that they are of.
 ///
-/// Guarantees G1 while the agent drops samples for want of room, there are none: `log_version` is odd or changes
+/// Guarantees G1 no samples are read while the agent thins out a full log: `log_version` is odd or changes then
 final class SampleLogReader {
-    /// A session drops some at each doubling, in years at most so often.
+    /// Each thinning halves the log, so 40 of them are years of samples.
     private static final int THINNED_MAX = 40;
 
     private static final long NANOS_PER_MILLI = 1_000_000;
@@ -30,10 +30,10 @@ final class SampleLogReader {
         this.table = table;
     }
 
-    /// What the table says of the log, read at one instant and not as it was read before.
+    /// The log's fields in the table, all read at one instant.
     private record Log(int count, int thinned, int version) {}
 
-    /// Adds what is there to a tree.
+    /// Adds the samples and their threads to a tree.
     ///
     /// @param nodes of the tree, by their numbers in the session
     void read(CallTree tree, CallTree.Node[] nodes, double ticksPerNano) throws IOException {
@@ -52,7 +52,8 @@ final class SampleLogReader {
         if (thinned < 0 || thinned > THINNED_MAX) {
             throw bytes.damaged("samples were dropped " + Integer.toUnsignedString(thinned) + " times");
         }
-        int count = checked(word(words, PcSamplesDescriptor.LOG_COUNT), PcSamplesDescriptor.LOG_MAX, "samples");
+        int count =
+                bytes.checkedCount(word(words, PcSamplesDescriptor.LOG_COUNT), PcSamplesDescriptor.LOG_MAX, "samples");
         return new Log(count, thinned, word(words, PcSamplesDescriptor.LOG_VERSION));
     }
 
@@ -61,7 +62,7 @@ final class SampleLogReader {
     }
 
     private List<SampledThread> threads() throws IOException {
-        int count = checked(
+        int count = bytes.checkedCount(
                 bytes.getInt(table + PcSamplesDescriptor.THREAD_COUNT),
                 PcSamplesDescriptor.THREADS_MAX,
                 "sampled threads");
@@ -91,7 +92,7 @@ final class SampleLogReader {
             for (int row = 0; row < chunk.limit(); row += (int) PcSampleDescriptor.SIZE) {
                 int node = chunk.getInt(row + (int) PcSampleDescriptor.NODE);
                 int thread = chunk.getInt(row + (int) PcSampleDescriptor.THREAD);
-                // Paths and threads that have come since they were read are told of the next time.
+                // A sample may name a path or thread that was added after those were read: the next read has it.
                 if (node >= 0 && node < nodes.length && thread >= 0 && thread < threads) {
                     samples.add(new CallTree.Sample(
                             openedNanos + NANOS_PER_MILLI * millis(chunk, row),
@@ -107,13 +108,5 @@ final class SampleLogReader {
 
     private static long millis(ByteBuffer chunk, int row) {
         return Integer.toUnsignedLong(chunk.getInt(row + (int) PcSampleDescriptor.MILLIS));
-    }
-
-    private int checked(int count, int most, String what) throws IOException {
-        if (count < 0 || count > most) {
-            throw bytes.damaged(
-                    "it claims " + Integer.toUnsignedString(count) + " " + what + ", with room for " + most);
-        }
-        return count;
     }
 }

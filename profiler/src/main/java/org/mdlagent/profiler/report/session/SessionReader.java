@@ -196,9 +196,8 @@ public final class SessionReader implements AutoCloseable {
         return profiles;
     }
 
-    /// The last calls that told their callers, thread by thread, as many as the rings of sampled sessions hold; none
-    /// where
-    /// durations are not known.
+    /// The last calls that told their callers, thread by thread, as many as the rings of sampled sessions hold. None
+    /// if the frequency of the clock is unknown.
     public List<TimedCall> lastCalls() throws IOException {
         List<FunctionProfile> functions = profile().functions();
         bytes.refresh();
