@@ -107,6 +107,7 @@ static void shouldHaveARecordOfEachProcess(void) {
     CHECK(theirs != NULL);
     CHECK_EQUAL(theirs->parent, getpid());
     CHECK_EQUAL(theirs->exit_status, 4);
+    CHECK_EQUAL(theirs->forks, 1);
     CHECK_EQUAL(calls_of(theirs), 7);
     CHECK_EQUAL(session->children, 1);
     exit(3);
@@ -122,6 +123,8 @@ static void shouldHaveARecordOfEachProcess(void) {
   CHECK_EQUAL(childs->parent, getpid());
   CHECK_EQUAL(childs->exit_status, 3);
   CHECK_EQUAL(childs->state, MDL_PROCESS_ENDED);
+  CHECK_EQUAL(childs->forks, 0);
+  CHECK_EQUAL(session->forks, 2);
   CHECK_EQUAL(calls_of(childs), 5);
   CHECK(own->started_nanos <= childs->started_nanos);
   CHECK(childs->started_nanos < childs->ended_nanos);

@@ -195,6 +195,7 @@ int main(void) {
   FIELD(mdl_process, cpu_read);
   FIELD(mdl_process, cpu_changed);
   FIELD(mdl_process, apart);
+  FIELD(mdl_process, forks);
   SIZE(mdl_process);
   FIELD(mdl_metric, next);
   FIELD(mdl_metric, state);

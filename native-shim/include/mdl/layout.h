@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #define MDL_MAGIC 0x31535345534c444dULL /* "MDLSESS1", little-endian */
-#define MDL_VERSION 13u /* raised with each change of what a session holds */
+#define MDL_VERSION 14u /* raised with each change of what a session holds */
 
 enum mdl_session_state { MDL_STARTING = 0, MDL_ARMED = 1, MDL_ENDED = 2, MDL_AGENT_DEAD = 3 };
 /* MDL_EXACT: every call is recorded, else a sample. MDL_MIXED: a function may have a mean, so threads have rows and countdowns.
@@ -251,6 +251,7 @@ struct mdl_process {
   uint64_t cpu_changed; /* 120 CLOCK_MONOTONIC, when it began to say so */
   uint64_t apart;       /* 128 inode of the file that it records into since it gave up rights, 0 for none. Until it is 0 again, the
                                agent alone writes to this record and to the process's blocks */
+  uint64_t forks;       /* 136 the header's forks before its own; 0 for one that was forked before the session knew */
 };
 /* MDL_ELSEWHERE: in a pid namespace of its own, where ids mean something else.
  * MDL_APART: it has given up rights, and has left the family with them (agent/border.c).
@@ -593,7 +594,7 @@ MDL_AT(mdl_thread, tail, 128);
 MDL_AT(mdl_thread, owner, 192);
 static_assert(sizeof(struct mdl_thread) == 296, "mdl_thread");
 MDL_AT(mdl_process, started_nanos, 48);
-static_assert(sizeof(struct mdl_process) == 136, "mdl_process");
+static_assert(sizeof(struct mdl_process) == 144, "mdl_process");
 MDL_AT(mdl_metric, since_tsc, 56);
 static_assert(sizeof(struct mdl_metric) == 80 + 2 * MDL_HISTORY_POINTS * sizeof(struct mdl_point), "mdl_metric");
 static_assert(sizeof(struct mdl_point) == 16, "mdl_point");

@@ -35,7 +35,7 @@ static void before_fork(void) {
     return;
   }
   if (session) {
-    __atomic_fetch_add(&session->forks, 1, __ATOMIC_SEQ_CST);
+    family_forks();
     apart_forks();
   }
   if (agent_comes() && kin_meet()) {

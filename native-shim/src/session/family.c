@@ -27,6 +27,7 @@
  */
 #include "session/family.h"
 
+#include "os/attributes.h"
 #include "os/self.h"
 #include "os/sys.h"
 #include "session/blocks.h"
@@ -40,6 +41,8 @@
 enum { PROCESSES_MAX = 1024 };
 
 struct mdl_process *family_self;
+
+static THREAD_LOCAL uint64_t forks_before; /* the forking thread's fork; its child has that thread */
 
 struct mdl_process *family_newest(void) {
   return (struct mdl_process *)__atomic_load_n(&session->processes, __ATOMIC_ACQUIRE);
@@ -132,6 +135,7 @@ static struct mdl_process *enter(uint32_t parent, uint32_t flags) {
   process->cpu_read = 0;
   process->cpu_changed = 0;
   process->apart = 0;
+  process->forks = forks_before;
   process->pid = (uint32_t)process_pid;
   process->parent = parent;
   process->exit_status = -1;
@@ -142,6 +146,7 @@ static struct mdl_process *enter(uint32_t parent, uint32_t flags) {
 }
 
 void family_begin(void) {
+  forks_before = 0;
   family_self = enter((uint32_t)getppid(), 0);
   session->agent_process = (uintptr_t)family_self;
 }
@@ -162,6 +167,8 @@ bool family_agent_is_gone(void) {
   return agents && agents != family_self && process_has_ended(agents);
 }
 
+void family_forks(void) { forks_before = __atomic_fetch_add(&session->forks, 1, __ATOMIC_SEQ_CST); }
+
 void family_forked(pid_t parent) {
   uint32_t flags = family_self ? family_self->flags & ~(uint32_t)MDL_EXECUTED : 0;
   if (getppid() == 0) { /* its parent has no id here */
@@ -172,6 +179,7 @@ void family_forked(pid_t parent) {
 }
 
 void family_joined(pid_t parent, uint64_t started_nanos) {
+  forks_before = 0;
   family_forked(parent);
   if (family_self) {
     __atomic_store_n(&family_self->started_nanos, started_nanos, __ATOMIC_RELEASE);

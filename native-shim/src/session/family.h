@@ -18,6 +18,8 @@ bool family_has_agent(void);
 bool family_has_children(void);
 /* In another process: whether the agent's process has ended. */
 bool family_agent_is_gone(void);
+/* Before a fork, on the thread that forks. */
+void family_forks(void);
 void family_forked(pid_t parent);
 /* As family_forked(), with the time of the fork, and on a thread that does not live as long as the process: main becomes
  * the leader at its first probe. */

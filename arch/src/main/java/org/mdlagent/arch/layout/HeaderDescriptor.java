@@ -79,7 +79,7 @@ public final class HeaderDescriptor {
     public static final long SIZE = 4096;
 
     public static final long MAGIC_VALUE = 0x31535345534c444dL;
-    public static final int VERSION_VALUE = 13;
+    public static final int VERSION_VALUE = 14;
 
     public static final int STATE_STARTING = 0;
     public static final int STATE_ARMED = 1;

@@ -19,8 +19,9 @@ public final class ProcessDescriptor {
     public static final long CPU_READ = 112;
     public static final long CPU_CHANGED = 120;
     public static final long APART = 128;
+    public static final long FORKS = 136;
 
-    public static final long SIZE = 136;
+    public static final long SIZE = 144;
 
     public static final int STATE_LIVE = 0;
     public static final int STATE_LEADERLESS = 1;

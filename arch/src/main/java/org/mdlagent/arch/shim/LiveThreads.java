@@ -3,6 +3,7 @@ package org.mdlagent.arch.shim;
 import java.lang.foreign.Arena;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.layout.ProcessDescriptor;
 
@@ -17,20 +18,52 @@ public record LiveThreads(long process, int pid, List<Integer> threads) {
     /// One for each process.
     public static List<LiveThreads> all(NativeApi api) {
         List<LiveThreads> all = new ArrayList<>();
-        long process = Memory.getLongAcquire(api.session() + HeaderDescriptor.PROCESSES);
-        for (; process != 0; process = Memory.getLong(process + ProcessDescriptor.NEXT)) {
-            int flags = Memory.getInt(process + ProcessDescriptor.FLAGS);
-            if (runs(process) && (flags & ProcessDescriptor.FLAG_ELSEWHERE) == 0) {
-                int pid = Memory.getInt(process + ProcessDescriptor.PID);
+        for (long process = newest(api); process != 0; process = next(process)) {
+            if (runsHere(process)) {
+                int pid = pid(process);
                 all.add(new LiveThreads(process, pid, of(api, pid)));
             }
         }
         return all;
     }
 
-    private static boolean runs(long process) {
+    /// How many forks the program's processes have begun so far.
+    public static long forks(NativeApi api) {
+        return Memory.getLongAcquire(api.session() + HeaderDescriptor.FORKS);
+    }
+
+    /// Whether a process runs that may have inherited nothing from its parent's threads at a certain time, and was
+    /// not listed then: it was just being forked.
+    ///
+    /// @param listed ids of the processes that were listed
+    /// @param forks  [how many][#forks] had been begun at that time
+    public static boolean anyForkedBefore(NativeApi api, long forks, Set<Integer> listed) {
+        for (long process = newest(api); process != 0; process = next(process)) {
+            if (Memory.getLong(process + ProcessDescriptor.FORKS) < forks
+                    && runsHere(process)
+                    && !listed.contains(pid(process))) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static long newest(NativeApi api) {
+        return Memory.getLongAcquire(api.session() + HeaderDescriptor.PROCESSES);
+    }
+
+    private static long next(long process) {
+        return Memory.getLong(process + ProcessDescriptor.NEXT);
+    }
+
+    private static int pid(long process) {
+        return Memory.getInt(process + ProcessDescriptor.PID);
+    }
+
+    private static boolean runsHere(long process) {
         int owner = Memory.getIntAcquire(process + ProcessDescriptor.OWNER);
-        return ProcessDescriptor.runs(Memory.getInt(process + ProcessDescriptor.STATE), owner);
+        return ProcessDescriptor.runs(Memory.getInt(process + ProcessDescriptor.STATE), owner)
+                && (Memory.getInt(process + ProcessDescriptor.FLAGS) & ProcessDescriptor.FLAG_ELSEWHERE) == 0;
     }
 
     /// Empty if the process has ended.

@@ -1,7 +1,10 @@
 package org.mdlagent.profiler.cpu;
 
 import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.function.Consumer;
 import java.util.function.IntToDoubleFunction;
@@ -31,6 +34,8 @@ public final class PcSamples {
 
     /// A larger budget takes more samples, up to five times as many: their errors are halved.
     private static final long PERIOD_NANOS_MIN = 1_999_000;
+
+    private static final int TRIES = 10;
 
     private static final double LOOK_NANOS_MAX = 500e6;
 
@@ -79,8 +84,11 @@ public final class PcSamples {
 
     private boolean on = true;
 
-    /// Threads that were opened.
+    /// Threads that were opened, their processes, and how many forks had begun by then.
     private int opened;
+
+    private final Set<Integer> processes = new HashSet<>();
+    private long forks;
 
     private final RecentShares recent = new RecentShares();
     private long shareTsc;
@@ -124,6 +132,10 @@ public final class PcSamples {
         } else {
             frames.refresh();
             sampler.take(weight, frames::of);
+            if (on && LiveThreads.anyForkedBefore(api, forks, processes)) {
+                sampler.close();
+                begin();
+            }
         }
         if (turnTsc == 0 || now - turnTsc > TURN_NANOS * ticksPerNano) {
             turnTsc = now;
@@ -132,14 +144,25 @@ public final class PcSamples {
         return Math.min(LOOK_NANOS_MAX, room / 2.0 * periodNanos);
     }
 
-    /// What there is now is sampled, and so is what it begins from then on.
+    /// Opens all threads; what they create from then on inherits that. Of a thread that appears meanwhile nobody
+    /// knows whether it has inherited anything, so all are opened anew; after some tries those of the last may be
+    /// missed. A process that is just being forked shows only later: see [#look].
     private void begin() {
         try {
-            for (LiveThreads live : LiveThreads.all(api)) {
-                for (int tid : live.threads()) {
-                    room = Math.max(room, sampler.open(tid, live.process(), periodNanos));
-                    opened++;
+            List<LiveThreads> all = LiveThreads.all(api);
+            for (int tries = 1; ; tries++) {
+                open(all);
+                forks = LiveThreads.forks(api);
+                List<LiveThreads> now = LiveThreads.all(api);
+                if (tries == TRIES || tids(all).containsAll(tids(now))) {
+                    break;
                 }
+                sampler.close();
+                all = now;
+            }
+            processes.clear();
+            for (LiveThreads live : all) {
+                processes.add(live.pid());
             }
             state = State.SAMPLES;
         } catch (IllegalStateException e) {
@@ -150,6 +173,24 @@ public final class PcSamples {
                 log.accept("CPU time is not sampled" + (some ? " of all threads: " : ": ") + e.getMessage());
             }
         }
+    }
+
+    private void open(List<LiveThreads> all) {
+        opened = 0;
+        for (LiveThreads live : all) {
+            for (int tid : live.threads()) {
+                room = Math.max(room, sampler.open(tid, live.process(), periodNanos));
+                opened++;
+            }
+        }
+    }
+
+    private static Set<Integer> tids(List<LiveThreads> all) {
+        Set<Integer> tids = new HashSet<>();
+        for (LiveThreads live : all) {
+            tids.addAll(live.threads());
+        }
+        return tids;
     }
 
     /// Threads that rarely wait are sampled all the time, others in one second of so many.
@@ -168,7 +209,6 @@ public final class PcSamples {
             if (opened > REOPENED_MAX) {
                 sampler.switchOn(on);
             } else if (on) {
-                opened = 0;
                 begin();
             } else {
                 sampler.close();

@@ -1,0 +1,66 @@
+package org.mdlagent.arch.shim;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.mdlagent.arch.layout.HeaderDescriptor;
+import org.mdlagent.arch.layout.ProcessDescriptor;
+
+/// Of a session in memory, with a table of the shim that has nothing else.
+class LiveThreadsTest {
+    private final MemorySegment table = Arena.global().allocate(NativeApi.SIZE, Long.BYTES);
+    private final MemorySegment session = Arena.global().allocate(HeaderDescriptor.SIZE, Long.BYTES);
+    private final NativeApi api = api();
+
+    private NativeApi api() {
+        table.set(ValueLayout.JAVA_LONG, 0, NativeApi.SIZE);
+        table.set(ValueLayout.JAVA_LONG, NativeApi.SESSION, session.address());
+        return new NativeApi(table.address());
+    }
+
+    /// Adds a process that runs, forked as one after so many.
+    private MemorySegment process(int pid, long forks) {
+        MemorySegment row = Arena.global().allocate(ProcessDescriptor.SIZE, Long.BYTES);
+        row.set(ValueLayout.JAVA_INT, ProcessDescriptor.OWNER, pid);
+        row.set(ValueLayout.JAVA_INT, ProcessDescriptor.PID, pid);
+        row.set(ValueLayout.JAVA_LONG, ProcessDescriptor.FORKS, forks);
+        row.set(
+                ValueLayout.JAVA_LONG,
+                ProcessDescriptor.NEXT,
+                session.get(ValueLayout.JAVA_LONG, HeaderDescriptor.PROCESSES));
+        session.set(ValueLayout.JAVA_LONG, HeaderDescriptor.PROCESSES, row.address());
+        return row;
+    }
+
+    private boolean anyMissed(long forks) {
+        return LiveThreads.anyForkedBefore(api, forks, Set.of(1));
+    }
+
+    @Test
+    void shouldMissWhatWasBeingForked() {
+        process(1, 0);
+        process(2, 4);
+
+        assertThat(anyMissed(5)).isTrue();
+    }
+
+    @Test
+    void shouldMissNothingThatWasListedOrForkedLater() {
+        process(1, 0);
+        process(2, 5);
+
+        assertThat(anyMissed(5)).isFalse();
+    }
+
+    @Test
+    void shouldMissNothingThatHasEndedOrRunsElsewhere() {
+        process(2, 0).set(ValueLayout.JAVA_INT, ProcessDescriptor.STATE, ProcessDescriptor.STATE_ENDED);
+        process(3, 0).set(ValueLayout.JAVA_INT, ProcessDescriptor.FLAGS, ProcessDescriptor.FLAG_ELSEWHERE);
+
+        assertThat(anyMissed(5)).isFalse();
+    }
+}
