@@ -293,18 +293,18 @@ final class ConformanceTable {
         StringBuilder text = new StringBuilder("""
                 # Conformance
 
-                What the probes of each compiler cope with. ConformanceIT builds each program and runs it without the
-                agent and with it (`--wait --exact`): output, messages and exit status are the same, and the report
-                has as many calls of each function as the program has counted itself.
+                What the probes of each compiler support. `ConformanceIT` runs each program with and without the agent
+                (`--wait --exact`): output, messages and exit status are equal, and the report has as many calls of each
+                function as the program itself counts.
 
-                - ● calls are seen, and how they end, and so how long they take
-                - ◐ the same, but for calls that an exception ends
-                - ○ calls are seen; nobody sees the return
-                - a letter: there is no such program, for the reason below
+                - ● calls and durations
+                - ◐ the same, but no duration if an exception ends the call
+                - ○ calls only
+                - letter: there is no such program, for the reason below
 
                 ## What programs do
 
-                Built with `-O2`, if nothing else is said.
+                Built with `-O2` unless stated otherwise.
 
                 """);
         rows(numbers, BEHAVIOURS, reasons, text);
@@ -319,8 +319,8 @@ final class ConformanceTable {
 
                 ## How they are built
 
-                One program that does what is common: recursion, tail calls, variable arguments, results of all
-                classes, `longjmp`, `alloca`, function pointers, threads; one with exceptions for the sanitizer.
+                One program with recursion, tail calls, variable arguments, results of all classes, `longjmp`, `alloca`,
+                function pointers and threads; for the sanitizer, one with exceptions.
 
                 """);
         rows(BUILDS.stream().map(Column::name).toList(), BUILDS, reasons, text);

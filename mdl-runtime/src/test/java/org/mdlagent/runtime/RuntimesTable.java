@@ -230,14 +230,12 @@ record RuntimesTable(
         return """
                 # Runtimes of languages
 
-                What functions of a program can have that is written in another language than C, C++ or Rust, or is the
-                interpreter of one. **Whole calls** are counted and timed. **Counts** are counted at the entry, without
-                durations and callers: the runtime looks up return addresses in a table of its own, so no probe may leave
-                anything on the stack. `mdl doctor PROGRAM` says which it is, and why.
+                What is measured in programs in other languages than C, C++ and Rust, and in interpreters. **Whole calls** are
+                counted and timed. **Counts** have no durations and callers: the runtime looks up return addresses in a table of
+                its own, so no probe may leave anything on the stack. `mdl doctor PROGRAM` says which it is, and why.
 
-                `RuntimesIT` holds this table and runs all of these programs as Debian ships them, with plain
-                `LD_PRELOAD`, with `--exact`, and exact with their libraries named: each prints what it prints without the
-                agent, and ends with the same status. Go has [its own page](patching.md#programs-in-go).
+                `RuntimesIT` runs these programs as Debian ships them: with plain `LD_PRELOAD`, with `--exact`, and exact with
+                their libraries named. Output and exit status are as without the agent. Go has [its own page](patching.md#programs-in-go).
 
                 | runtime | its functions have | why |
                 | --- | --- | --- |
@@ -245,14 +243,14 @@ record RuntimesTable(
 
                 ## How a runtime is recognised
 
-                By what its file cannot hide, stripped or not: `KeyedRuntime` has the list.
+                By marks in its file that stripping leaves (`KeyedRuntime`):
 
                 | runtime | sign | its functions |
                 | --- | --- | --- |
                 | OCaml up to 4.14 | the symbol `caml_frametable` | are counted |
                 | OCaml 5 | the same, and a function that enlarges the stack | are left alone: their stacks have no room for a probe |
                 | GraalVM's native images, .NET's native code, LLVM's stack maps | a section (`.svm_heap`, `__managedcode`, `.llvm_stackmaps`) | are counted |
-                | any other | 64 words of data and more, not beside each other, hold the address behind a call, and these are an eighth of the words that hold addresses of code | are left alone |
+                | any other | at least 64 data words hold the address behind a call, and these are at least an eighth of the code addresses in data. Adjacent code addresses do not count | are left alone |
                 """;
     }
 }

@@ -26,7 +26,8 @@ import org.mdlagent.profiler.report.session.SessionReader;
 /// agent. The programs are those of native-shim's app.c, built with probes. Each runs with the agent in one of its
 /// states, or, with `-Dmdl.transparency=all`, in each of them.
 ///
-/// The table is kept in docs/transparency.md. To renew it: `cp mdl-runtime/target/transparency.md docs/`.
+/// The table is docs/transparency-table.md. To renew it: `cp mdl-runtime/target/transparency.md
+/// docs/transparency-table.md`.
 class TransparencyIT {
     private static final Path SOURCES = Path.of("../native-shim/test").toAbsolutePath();
     private static final long TOGGLES_MIN = 20;
@@ -146,10 +147,10 @@ class TransparencyIT {
         StringBuilder text = new StringBuilder("""
                 # Transparency
 
-                What programs do, and the state of the agent meanwhile. TransparencyIT, with -Dmdl.transparency=all,
-                runs each of the programs of native-shim/test/app.c without the agent and with it: ● exit status,
-                output, messages and files are the same. *Toggling*: probes are switched on and off some thousand times a second. *Killed
-                inside*: a thread of the JVM has made a fatal error.
+                Rows: what a program does. Columns: the state of the agent meanwhile. `TransparencyIT` (all cells with
+                `-Dmdl.transparency=all`) runs the programs of `native-shim/test/app.c` with and without the agent. ●: exit
+                status, output, messages and files are equal. *Toggling*: probes are switched some thousand times a second.
+                *Killed inside*: the JVM had a fatal error.
 
                 """);
         text.append("| program |");
