@@ -2,6 +2,7 @@
 
 #include "os/own_memory.h"
 
+#include <link.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <sys/mman.h>
@@ -50,6 +51,29 @@ static bool take(struct stack_slot *slot, size_t bytes) {
   return true;
 }
 
+static int add_tls(struct dl_phdr_info *library, size_t size, void *sum) {
+  (void)size;
+  for (int i = 0; i < library->dlpi_phnum; i++) {
+    const ElfW(Phdr) *segment = &library->dlpi_phdr[i];
+    if (segment->p_type == PT_TLS) {
+      *(size_t *)sum += segment->p_memsz + segment->p_align;
+    }
+  }
+  return 0;
+}
+
+/* Libc puts the thread-local variables of the libraries that the program began with on top of each stack, so a stack has to
+ * be larger by these. */
+static size_t tls_bytes(void) {
+  static _Atomic size_t known;
+  size_t bytes = atomic_load(&known);
+  if (bytes == 0) {
+    dl_iterate_phdr(add_tls, &bytes);
+    atomic_store(&known, bytes);
+  }
+  return bytes;
+}
+
 bool agent_stack_give(pthread_attr_t *attributes) {
   int state;
   size_t bytes;
@@ -57,7 +81,7 @@ bool agent_stack_give(pthread_attr_t *attributes) {
       pthread_attr_getstacksize(attributes, &bytes) != 0) {
     return false;
   }
-  bytes = (bytes + PAGE - 1) & ~(size_t)(PAGE - 1);
+  bytes = (bytes + tls_bytes() + PAGE - 1) & ~(size_t)(PAGE - 1);
   for (int i = 0; i < STACKS; i++) {
     if (take(&slots[i], bytes)) {
       return pthread_attr_setstack(attributes, (void *)slots[i].low, bytes) == 0;

@@ -69,6 +69,18 @@ class ThreadsIT {
         assertThat(report.get("dropped").asLong()).isZero();
     }
 
+    /// Libc puts thread-local memory on top of each stack, those of the agent's threads included.
+    @Test
+    void shouldCountWhereThreadLocalMemoryIsLarge() throws Exception {
+        Path program = Dist.compile(directory, "large_tls", "-fpatchable-function-entry=5");
+
+        Dist.Outcome run =
+                Dist.run(directory, Dist.preload("wait,exact,session=" + session), List.of(program.toString()));
+
+        assertThat(run.text()).isEqualTo("done\n");
+        assertThat(Dist.calls(Dist.report(directory, session))).containsEntry("touch", 100L);
+    }
+
     @Tag("soak")
     @ParameterizedTest
     @ValueSource(strings = {"exact", "budgetPercent=100"})

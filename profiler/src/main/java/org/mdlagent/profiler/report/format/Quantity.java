@@ -63,17 +63,12 @@ public record Quantity(String whole, String fraction, String unit, String tail) 
             return UNKNOWN;
         }
         Quantity calls = count(function.calls());
-        if (function.areCallsGuessed()) {
-            return calls.guessed();
+        if (function.areCallsLeast()) {
+            return calls.atLeast();
         }
         return function.callsError().isPresent()
                 ? calls.plusMinus(function.callsError().getAsDouble())
                 : calls;
-    }
-
-    /// The same as an estimate of which nobody knows how far it is off; what is not known stays so.
-    Quantity guessed() {
-        return equals(UNKNOWN) || !tail.isEmpty() ? this : withTail(" ±?");
     }
 
     /// The same with the relative error of an estimate.
@@ -94,9 +89,11 @@ public record Quantity(String whole, String fraction, String unit, String tail) 
         return new Quantity(whole, fraction, unit, " ±" + digits);
     }
 
-    /// The same, as the least that it can be; what is not known stays so.
+    /// The same, as the least that it can be, which is no news of zero; what is not known stays so.
     Quantity atLeast() {
-        return equals(UNKNOWN) ? this : new Quantity("≥" + whole, fraction, unit, tail);
+        return equals(UNKNOWN) || whole.equals("0") && fraction.isEmpty()
+                ? UNKNOWN
+                : new Quantity("≥" + whole, fraction, unit, tail);
     }
 
     /// The same, as the most that it can be; what is not known stays so.

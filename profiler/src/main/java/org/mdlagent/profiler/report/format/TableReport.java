@@ -127,10 +127,11 @@ public record TableReport(ProfileOrder order, int limit, boolean colour, int wid
             boolean known = function.damage() == null;
             boolean hasRate = function.shownCalls().isPresent() && seconds > 0;
             all.get(0).add(Quantity.calls(function));
-            all.get(1).add(hasRate ? Quantity.rate(function.calls() / seconds) : Quantity.UNKNOWN);
+            Quantity rate = hasRate ? Quantity.rate(function.calls() / seconds) : Quantity.UNKNOWN;
+            all.get(1).add(function.areCallsLeast() ? rate.atLeast() : rate);
             cpu.add(cpu(function, samples));
             Quantity self = whole.part(function.shownSelfNanos(), function.selfError());
-            all.get(3).add(function.areCallsGuessed() ? self.guessed() : self);
+            all.get(3).add(function.areCallsLeast() ? self.atLeast() : self);
             all.get(4).add(whole.total(function, samples));
             all.get(5).add(known ? Quantity.count(function.sampled()) : Quantity.UNKNOWN);
             all.get(6).add(PlainText.duration(function.percentileNanos(50)));
@@ -306,7 +307,7 @@ public record TableReport(ProfileOrder order, int limit, boolean colour, int wid
                         .atMost()
                         .ofCpu();
             }
-            return function.areCallsGuessed() ? total.guessed() : total;
+            return function.areCallsLeast() ? total.atLeast() : total;
         }
 
         /// A sum above the most that there can be says nothing as a part: shown is the most, with a mark.

@@ -15,7 +15,8 @@ import org.jspecify.annotations.Nullable;
 /// @param image      path of the ELF file
 /// @param calls      how often it was called: counted, or estimated
 /// @param callsExact whether `calls` was counted without a gap
-/// @param callsError of an estimate: half the width of its 95 % interval, relative to `calls`
+/// @param callsError of an estimate: half the width of its 95 % interval, relative to `calls`; of a sampled
+///     session, empty where `calls` is the least that there were
 /// @param exact      whether every call was recorded, and not a sample
 /// @param sampled    calls whose duration is in `latency`
 /// @param totalNanos time in the function and what it called, over all its calls; estimated where `calls` is
@@ -200,8 +201,8 @@ public record FunctionProfile(
         return error > TOTAL_ERROR_MAX && cpuTotalError.orElse(0) < error;
     }
 
-    /// Whether the calls are an estimate of which nobody knows how far it is off.
-    public boolean areCallsGuessed() {
+    /// Whether there were as many calls at least: its probes have been off since, or the end of the run was not seen.
+    public boolean areCallsLeast() {
         return !exact && !callsExact && callsError.isEmpty() && damage == null;
     }
 

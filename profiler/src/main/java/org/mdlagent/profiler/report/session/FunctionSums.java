@@ -161,9 +161,10 @@ final class FunctionSums {
         // As often as before, or not at all, or twice as often.
         double since = whole || untold > UNTOLD_MAX ? 0 : estimate * untold;
         double deviation = since / Confidence.QUANTILE_95;
-        long calls = Math.max(whole ? entered : Math.max(Math.round(estimate + since), entered), timed);
-        // What a stopped one was called since is not known.
+        // How often a stopped one was called since is unknown: there were as many calls, at least.
         boolean known = !function.isStopped() && (whole || untold <= UNTOLD_MAX);
+        double told = known ? estimate + since : estimate - Confidence.QUANTILE_95 * Math.sqrt(variance);
+        long calls = Math.max(whole ? entered : Math.max(Math.round(told), entered), timed);
         OptionalDouble error =
                 known ? Confidence.relativeError(variance + deviation * deviation, calls) : OptionalDouble.empty();
         return profile(durations, timed, calls, whole, error, durations.totalNanosOf(calls), OptionalLong.empty());

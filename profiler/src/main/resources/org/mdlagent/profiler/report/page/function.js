@@ -104,7 +104,7 @@ function callsOf(f) {
     return grouped(f.calls);
   }
   if (f.callsError === undefined) {
-    return `≈ ${count(f.calls)}, error not known`;
+    return `at least ${count(f.calls)}`;
   }
   const error = f.calls * f.callsError;
   return `≈ ${count(f.calls)}, with 95 % certainty ${count(Math.max(0, f.calls - error))} to ${count(f.calls + error)}`;

@@ -91,14 +91,12 @@ const CALLS_ERROR_MAX = 10;
 const TOTAL_ERROR_MAX = 0.25;
 const saysCalls = (f) => f.damage === undefined && !(f.callsError > CALLS_ERROR_MAX);
 
-/** Whether the calls are an estimate of which nobody knows how far it is off. */
-const callsAreGuessed = (f) => !f.exact && !f.callsExact && f.callsError === undefined && f.damage === undefined;
+/** Whether there were as many calls at least: its probes have been off since, or the end of the run was not seen. */
+const callsAreLeast = (f) => !f.exact && !f.callsExact && f.callsError === undefined && f.damage === undefined;
 
 /** The relative error of an estimate, small behind it. */
-function appendError(cell, f, error) {
-  if (callsAreGuessed(f)) {
-    cell.append(" ", element("small", {}, "±?"));
-  } else if (error >= 0.00005) {
+function appendError(cell, error) {
+  if (error >= 0.00005) {
     appendPlusMinus(cell, error);
   }
 }
@@ -119,8 +117,9 @@ function share(key) {
       cell.append("-");
       return;
     }
-    cell.append((eachTimed(f) ? "" : "≈ ") + duration(f[key]));
-    appendError(cell, f, f[key.replace("Nanos", "Error")]);
+    const sign = callsAreLeast(f) ? "≥ " : eachTimed(f) ? "" : "≈ ";
+    cell.append(sign + duration(f[key]));
+    appendError(cell, f[key.replace("Nanos", "Error")]);
     drawShare(f, key, cell);
   };
 }
@@ -181,8 +180,8 @@ const COLUMNS = [
     width: [122, 76],
     rank: 4,
     draw: (f, cell) => {
-      cell.append(saysCalls(f) ? count(f.calls) : "-");
-      appendError(cell, f, saysCalls(f) ? f.callsError : undefined);
+      cell.append(!saysCalls(f) || (callsAreLeast(f) && f.calls === 0) ? "-" : (callsAreLeast(f) ? "≥ " : "") + count(f.calls));
+      appendError(cell, saysCalls(f) ? f.callsError : undefined);
     },
   },
   {
