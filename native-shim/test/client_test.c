@@ -1,6 +1,7 @@
 /* Clients at probes whose code is an array of bytes, and whose stubs are words that hold a displacement. */
 #include "code/code.h"
 #include "code/death.h"
+#include "code/toggle.h"
 #include "fixture.h"
 #include "record/calls.h"
 #include "record/client.h"

@@ -2,6 +2,7 @@
 #include "code/code.h"
 #include "code/decode.h"
 #include "code/demangle.h"
+#include "code/toggle.h"
 #include "fixture.h"
 #include "record/record.h"
 #include "session/log.h"

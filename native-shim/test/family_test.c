@@ -1,6 +1,7 @@
 #include "agent/ready.h"
 #include "agent/watch.h"
 #include "code/code.h"
+#include "code/toggle.h"
 #include "fixture.h"
 #include "os/sys.h"
 #include "process/threads.h"

@@ -65,6 +65,7 @@ int main(void) {
   FIELD(mdl_header, processes_unprobed);
   FIELD(mdl_header, processes_apart);
   FIELD(mdl_header, apart_files);
+  FIELD(mdl_header, tmax);
   FIELD(mdl_header, wrapper);
   FIELD(mdl_header, expired);
   FIELD(mdl_header, tick_price);
@@ -122,6 +123,16 @@ int main(void) {
   FIELD(mdl_site, snippets);
   FIELD(mdl_site, owner);
   SIZE(mdl_site);
+  FIELD(mdl_jump, at);
+  FIELD(mdl_jump, on);
+  FIELD(mdl_jump, off);
+  FIELD(mdl_jump, next);
+  FIELD(mdl_jump, front);
+  FIELD(mdl_jump, head);
+  FIELD(mdl_jump, shown);
+  FIELD(mdl_jump, held);
+  FIELD(mdl_jump, changes);
+  SIZE(mdl_jump);
   FIELD(mdl_bodies, alias);
   FIELD(mdl_bodies, displacement);
   FIELD(mdl_bodies, record);

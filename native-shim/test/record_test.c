@@ -1,5 +1,6 @@
 #include "code/code.h"
 #include "code/death.h"
+#include "code/toggle.h"
 #include "fixture.h"
 #include "os/thread_end.h"
 #include "record/calls.h"

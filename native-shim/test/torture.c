@@ -1,4 +1,3 @@
-#include "code/code.h"
 #include "os/attributes.h"
 #include "os/sys.h"
 #include "record/frames.h"
@@ -297,9 +296,6 @@ EXPORT int64_t mdl_torture_start(struct mdl_torture_executor *executor) {
   executor->thread = (uint64_t)thread;
   return -error;
 }
-
-/* What libraries_show() does with the text of images: start, length, and the copy's alias. 0, or -errno. */
-EXPORT int64_t mdl_torture_replace(const uint64_t text[3]) { return code_show(text[0], text[1], text[2]); }
 
 /* 0 when the executor has ended; -ETIMEDOUT when it does not go on, which no scheduler explains any more; the wait
  * status of a child that died. */

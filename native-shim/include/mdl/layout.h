@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #define MDL_MAGIC 0x31535345534c444dULL /* "MDLSESS1", little-endian */
-#define MDL_VERSION 14u /* raised with each change of what a session holds */
+#define MDL_VERSION 15u /* raised with each change of what a session holds */
 
 enum mdl_session_state { MDL_STARTING = 0, MDL_ARMED = 1, MDL_ENDED = 2, MDL_AGENT_DEAD = 3 };
 /* MDL_EXACT: every call is recorded, else a sample. MDL_MIXED: a function may have a mean, so threads have rows and countdowns.
@@ -37,6 +37,9 @@ enum mdl_session_flag {
   MDL_ATTACHED = 128,
   MDL_UNTRAPPED = 256
 };
+
+/* How long it is waited until threads fetch what was stored to text. MDL_SYNC_NONE: neither is to be had. */
+enum mdl_sync { MDL_SYNC_NONE = 0, MDL_SYNC_TMAX = 1, MDL_SYNC_MEMBARRIER = 2 };
 
 struct mdl_header {
   uint64_t magic;             /*   0 */
@@ -70,7 +73,7 @@ struct mdl_header {
   uint64_t threads_refused;   /* 176 threads that got no block: their calls are not seen */
   uint64_t arena_refused;     /* 184 allocations that did not fit in the limit */
   uint64_t armed_tsc;         /* 192 0 until the first probes are in place */
-  uint32_t sync;              /* 200 0 none needed yet, 1 T_max, 2 membarrier */
+  uint32_t sync;              /* 200 enum mdl_sync */
   uint32_t learned;           /* 204 sites whose function was learned or found to vary; only grows */
   uint32_t wrapper;           /* 208 process that has executed this one to wait for it; the outermost of several, 0 for none */
   uint32_t apart_files;       /* 212 created so far by processes that gave up rights (session/apart.h) */
@@ -110,7 +113,8 @@ struct mdl_header {
   uint64_t thread_places;     /* 480 where the first struct mdl_thread are, side by side; 0 before there are any */
   uint32_t thread_places_taken; /* 488 only grows */
   uint32_t processes_apart;   /* 492 not counted since they or their parents gave up rights (session/apart.h) */
-  uint8_t reserved[16];       /* 496 */
+  uint8_t reserved[8];        /* 496 */
+  uint64_t tmax;              /* 504 of MDL_SYNC_TMAX, in ticks */
   char program[1024];         /* 512 path of the executable, NUL-terminated UTF-8 */
   char id[512];               /* 1536 NAME-PID-TIME */
   char directory[1024];       /* 2048 the session's directory */
@@ -163,7 +167,7 @@ struct mdl_function {
  * MDL_RETURN: that return, the site behind it in the table; it has no code of its own, its words are those of the entry.
  * MDL_COUNT: an entry that counts, somewhere in the prologue: nobody sees the return. */
 enum mdl_site_kind { MDL_ENTRY = 0, MDL_EXIT = 1, MDL_SIBLING_EXIT = 2, MDL_WHOLE = 3, MDL_RETURN = 4, MDL_COUNT = 5 };
-enum mdl_site_flag { MDL_VARIES = 1, MDL_SNIPPETS = 2 };
+enum mdl_site_flag { MDL_VARIES = 1, MDL_SNIPPETS = 2, MDL_STEPS = 4 };
 
 /* A patch site that one store toggles: `size` bytes at `store` hold `on` while the recorder, a client or snippets want it
  * (code.c), else `off`. */
@@ -175,7 +179,7 @@ struct mdl_site {
   uint8_t size;      /* 32 1, 2, 4 or 5 */
   uint8_t kind;      /* 33 enum mdl_site_kind */
   uint8_t flags;     /* 34 enum mdl_site_flag: MDL_VARIES, code that several functions share; its function stays unknown.
-                           MDL_SNIPPETS: it has some */
+                           MDL_SNIPPETS: it has some. MDL_STEPS: `owner` is its struct mdl_jump */
   uint8_t recording; /* 35 1 while the recorder wants it */
   uint32_t index;    /* 36 of this record in header.sites */
   uint64_t address;  /* 40 of the instruction */
@@ -186,6 +190,22 @@ struct mdl_site {
   uint64_t snippets; /* 72 code of its snippets; mdl_bodies.resume while it has none */
   uint64_t owner;    /* 80 exit hooks: struct mdl_function that the instruction is in, 0 when it is none with probes.
                            A site of another one's is of a call that was inlined there */
+};
+
+/* The jump at an entry within which an atomic unit ends. It leads to a gate, which is the site's `store`, and comes and goes in
+ * steps (code/entry_jumps.c), by the process that has the agent. */
+enum { MDL_NO_HEAD = 0xFF };
+struct mdl_jump {
+  uint64_t at;     /*  0 the entry, through the alias */
+  uint64_t on;     /*  8 five bytes: the jump */
+  uint64_t off;    /* 16 the function's own */
+  uint64_t next;   /* 24 while it changes: the next that does */
+  uint8_t front;   /* 32 how many of the five lie before the boundary: 1 to 4 */
+  uint8_t head;    /* 33 where the instruction of the function begins that lies on both sides of it; or MDL_NO_HEAD */
+  uint8_t shown;   /* 34 1 when the jump is there */
+  uint8_t held;    /* 35 1 while the sampled profiler measures its function */
+  uint8_t changes; /* 36 1 between two steps */
+  uint8_t reserved[3];
 };
 
 /* Where the stubs of one text and kind may lead to. Each but the first looks whether the recorder wants the site, and goes

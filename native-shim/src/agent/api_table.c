@@ -12,6 +12,7 @@
 #include "code/demangle.h"
 #include "code/imports.h"
 #include "code/libraries.h"
+#include "code/toggle.h"
 #include "code/unwind.h"
 #include "os/library.h"
 #include "os/self.h"

@@ -3,6 +3,7 @@
 
 #include "agent/start.h"
 #include "code/code.h"
+#include "code/entry_jumps.h"
 #include "code/imports.h"
 #include "code/libraries.h"
 #include "code/shown_text.h"
@@ -34,6 +35,7 @@ static void before_fork(void) {
   if (is_agent_thread) {
     return;
   }
+  jumps_before_fork();
   if (session) {
     family_forks();
     apart_forks();
@@ -60,6 +62,7 @@ static void after_fork_in_child(void) {
     record_forked();
     side_memory_forked();
     gate_forked();
+    jumps_forked();
     threads_forked();
     return;
   }
@@ -68,6 +71,7 @@ static void after_fork_in_child(void) {
   pid_t parent = process_pid;
   process_pid = parent ? getpid() : 0;
   gate_forked();
+  jumps_forked();
   gate_held = false;
   is_agent_thread = false;
   record_forked();

@@ -17,6 +17,7 @@
 #include "agent/descriptors.h"
 #include "agent/exit.h"
 #include "code/code.h"
+#include "code/entry_jumps.h"
 #include "code/libraries.h"
 #include "code/unwind.h"
 #include "os/gate.h"
@@ -73,6 +74,7 @@ void relatives_begin(void) {
   atomic_store(&kin_has_probes, true);
   bool some = atomic_load(&kin->early) > 0;
   if (some) {
+    jumps_before_fork();
     __atomic_fetch_add(&session->forks, 1, __ATOMIC_SEQ_CST); /* copies of text are shared from now on */
   }
   if (some && (atomic_load(&kin->pieces) > KIN_PIECES || !show_files())) {

@@ -431,22 +431,3 @@ void code_switch_all_off(void) {
     }
   }
 }
-
-int64_t code_toggle(const uint32_t *sites, int64_t n, int64_t on) {
-  struct mdl_site *all = (struct mdl_site *)session->sites;
-  if (agent_is_dead()) {
-    return 0;
-  }
-  for (int64_t i = 0; i < n; i++) {
-    code_record(&all[sites[i]], on);
-  }
-  code_fence();
-  for (int64_t i = 0; i < n; i++) {
-    code_confirm(&all[sites[i]]);
-  }
-  __atomic_fetch_add(&session->toggles, (uint64_t)n, __ATOMIC_RELAXED);
-  if (agent_is_dead()) {
-    code_switch_all_off(); /* the agent died meanwhile: its loop may have run before these stores */
-  }
-  return n;
-}

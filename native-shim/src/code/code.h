@@ -27,7 +27,6 @@ bool code_is_foreign(void); /* code_let_go() has run */
 /* Replaces text by the copy at this offset of the file. */
 int64_t code_put(uint64_t start, uint64_t length, int file, uint64_t offset);
 int64_t code_sync_cores(void);
-int64_t code_toggle(const uint32_t *sites, int64_t n, int64_t on);
 void code_switch_all_off(void);
 bool code_is_recording(const struct mdl_site *site);
 bool code_has_snippets(const struct mdl_site *site);

@@ -33,6 +33,7 @@
 #include "record/client.h"
 
 #include "code/code.h"
+#include "code/entry_jumps.h"
 #include "os/sys.h"
 #include "record/frames.h"
 #include "record/interruptible.h"
@@ -216,9 +217,13 @@ static int attach(const uint32_t *probes, uint64_t n, uint64_t client) {
     change(site_of(probes[i]), client);
   }
   code_fence();
+  struct jumps_batch jumps = {0};
   for (uint64_t i = 0; i < n; i++) {
-    code_confirm(switch_of(site_of(probes[i])));
+    const struct mdl_site *site = switch_of(site_of(probes[i]));
+    code_confirm(site);
+    jumps_add(&jumps, site);
   }
+  jumps_end(&jumps);
   pthread_mutex_unlock(&lock);
   is_changing = false;
   __atomic_fetch_add(&session->toggles, n, __ATOMIC_RELAXED);
@@ -240,6 +245,9 @@ static void change_snippets(struct mdl_site *site, uint64_t code) {
   redirect(site);
   code_fence();
   code_confirm(switch_of(site));
+  struct jumps_batch jumps = {0};
+  jumps_add(&jumps, switch_of(site));
+  jumps_end(&jumps);
   __atomic_fetch_add(&session->toggles, 1, __ATOMIC_RELAXED);
 }
 

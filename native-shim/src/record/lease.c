@@ -32,6 +32,7 @@
 #include "record/lease.h"
 
 #include "code/code.h"
+#include "code/entry_jumps.h"
 #include "record/client.h"
 #include "session/family.h"
 #include "session/life.h"
@@ -122,8 +123,24 @@ static uint64_t open_lease(struct mdl_function *function, uint64_t longest_ticks
   return stores + switch_all(list + function->exit_sites, function->entry_sites, true);
 }
 
+/* A function that the recorder measures keeps its jump between windows. */
+static void hold_jumps(const uint32_t *indices, int64_t n) {
+  const struct mdl_site *sites = (const struct mdl_site *)session->sites;
+  const struct mdl_function *functions = (const struct mdl_function *)session->functions;
+  struct jumps_batch jumps = {0};
+  for (int64_t i = 0; i < n; i++) {
+    const struct mdl_function *function = &functions[indices[i]];
+    const uint32_t *entries = (const uint32_t *)function->site_list + function->exit_sites;
+    for (uint32_t k = 0; k < function->entry_sites; k++) {
+      jumps_hold(&jumps, &sites[entries[k]], !(function->flags & MDL_OFF));
+    }
+  }
+  jumps_end(&jumps);
+}
+
 static void confirm_open(const uint32_t *indices, int64_t n, uint64_t stores) {
   confirm_all(indices, n);
+  hold_jumps(indices, n);
   count_toggles(stores);
   if (agent_is_dead()) {
     code_switch_all_off(); /* the agent died meanwhile: its loop may have run before these stores */
@@ -164,6 +181,7 @@ int64_t record_disarm(const uint32_t *indices, int64_t n) {
     }
   }
   confirm_all(indices, n);
+  hold_jumps(indices, n);
   count_toggles(stores);
   return (int64_t)stores;
 }

@@ -38,10 +38,7 @@ import org.mdlagent.runtime.options.SyncChoice;
 ///
 /// It runs entirely on the shim's agent thread; application threads never run Java.
 public final class Agent {
-    private static final int SYNC_TMAX = 1;
-    private static final int SYNC_MEMBARRIER = 2;
-
-    /// Retry interval while the application opens or closes a library.
+    /// While the application opens or closes a library.
     private static final long TRY_NANOS = 100_000;
 
     private static final int FIRST_TRIES = 100;
@@ -243,9 +240,20 @@ public final class Agent {
         for (String line : choice.log()) {
             notes.add("sync: " + line);
         }
-        boolean tmax = choice.tmaxTicks() > 0;
-        Memory.putInt(header + HeaderDescriptor.SYNC, tmax ? SYNC_TMAX : SYNC_MEMBARRIER);
-        return tmax ? new TmaxWait(api, choice.tmaxTicks()) : new Membarrier(api);
+        if (choice.tmaxTicks() > 0) {
+            Memory.putLong(header + HeaderDescriptor.TMAX, choice.tmaxTicks());
+            Memory.putInt(header + HeaderDescriptor.SYNC, HeaderDescriptor.SYNC_TMAX);
+            return new TmaxWait(api, choice.tmaxTicks());
+        }
+        Membarrier barrier = new Membarrier(api);
+        try {
+            barrier.await(barrier.ticket());
+            Memory.putInt(header + HeaderDescriptor.SYNC, HeaderDescriptor.SYNC_MEMBARRIER);
+        } catch (IllegalStateException e) {
+            notes.add("sync: there is no membarrier either (" + e.getMessage()
+                    + "): jumps stay where an atomic unit splits an entry; run mdl calibrate");
+        }
+        return barrier;
     }
 
     /// Slow, so `meanwhile` runs in between.

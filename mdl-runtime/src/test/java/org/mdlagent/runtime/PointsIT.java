@@ -92,8 +92,8 @@ class PointsIT {
             """);
         String said = points("-O2 split.s", "exact", "split");
 
-        Matcher own = Pattern.compile("^split  function at ([0-9a-f]+) of .*: a jump that stays, to a gate, now on\n"
-                        + "  on and off\n {4}\\1  e9[0-9a-f]{8} ")
+        Matcher own = Pattern.compile("^split  function at ([0-9a-f]+) of .*: a jump in steps, to a gate, now on\n"
+                        + "  its bytes now\n {4}\\1  e9[0-9a-f]{8} ")
                 .matcher(said);
         assertThat(own.find()).as(said).isTrue();
         assertThat(own.group(1)).endsWith("e");

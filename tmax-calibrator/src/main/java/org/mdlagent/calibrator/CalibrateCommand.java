@@ -19,13 +19,14 @@ import picocli.CommandLine.Spec;
 
 /// `mdl calibrate`: measures T_max of this machine and stores it for the agent.
 ///
-/// T_max is only for probes in unmodified code.
+/// Probes of unmodified functions wait for T_max where an atomic unit splits the function's entry.
 ///
 /// The command line finds it as a service; no module depends on this one.
 @Command(
         name = "calibrate",
-        description = "Measure how soon all processors see new code (T_max). Of no effect yet: for probes in"
-                + " unmodified code.",
+        description =
+                "Measure how soon all processors see new code (T_max). Probes in unmodified code wait for it, where"
+                        + " one store cannot switch them.",
         sortOptions = false)
 public final class CalibrateCommand implements Callable<Integer> {
     private static final int FAILED = 1;

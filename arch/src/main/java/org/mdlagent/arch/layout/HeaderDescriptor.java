@@ -72,6 +72,7 @@ public final class HeaderDescriptor {
     public static final long THREAD_PLACES = 480;
     public static final long THREAD_PLACES_TAKEN = 488;
     public static final long PROCESSES_APART = 492;
+    public static final long TMAX = 504;
     public static final long PROGRAM = 512;
     public static final long ID = 1536;
     public static final long DIRECTORY = 2048;
@@ -79,7 +80,11 @@ public final class HeaderDescriptor {
     public static final long SIZE = 4096;
 
     public static final long MAGIC_VALUE = 0x31535345534c444dL;
-    public static final int VERSION_VALUE = 14;
+    public static final int SYNC_NONE = 0;
+    public static final int SYNC_TMAX = 1;
+    public static final int SYNC_MEMBARRIER = 2;
+
+    public static final int VERSION_VALUE = 15;
 
     public static final int STATE_STARTING = 0;
     public static final int STATE_ARMED = 1;

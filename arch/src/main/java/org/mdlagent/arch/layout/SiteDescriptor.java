@@ -24,6 +24,7 @@ public final class SiteDescriptor {
 
     public static final short FLAG_VARIES = 1;
     public static final short FLAG_SNIPPETS = 2;
+    public static final short FLAG_STEPS = 4;
 
     private SiteDescriptor() {}
 }

@@ -32,6 +32,13 @@ public record SiteRecord(long address) {
         return (Memory.getByte(address + SiteDescriptor.FLAGS) & SiteDescriptor.FLAG_VARIES) != 0;
     }
 
+    /// Address of the struct mdl_jump by which its jump comes and goes, 0 where it does not.
+    public long steps() {
+        return (Memory.getByte(address + SiteDescriptor.FLAGS) & SiteDescriptor.FLAG_STEPS) == 0
+                ? 0
+                : Memory.getLong(address + SiteDescriptor.OWNER);
+    }
+
     /// Address of its instruction.
     public long code() {
         return Memory.getLong(address + SiteDescriptor.ADDRESS);

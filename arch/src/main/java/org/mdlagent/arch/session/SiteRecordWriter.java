@@ -92,6 +92,15 @@ public record SiteRecordWriter(long address) {
         Memory.putLong(address + SiteDescriptor.SNIPPETS, code);
     }
 
+    /// How the jump comes and goes that the site's toggle stands behind.
+    ///
+    /// @param jump address of a struct mdl_jump
+    public void setSteps(long jump) {
+        long flags = address + SiteDescriptor.FLAGS;
+        setOwner(jump);
+        Memory.putByte(flags, (byte) (Memory.getByte(flags) | SiteDescriptor.FLAG_STEPS));
+    }
+
     /// Opens the site to clients.
     ///
     /// @param bodies offset of the table of its stub's targets

@@ -8,8 +8,8 @@ import org.mdlagent.arch.elf.FrameRule;
 import org.mdlagent.arch.shim.NativeApi;
 
 /// Makes entries of functions without compiler support toggle: a jump replaces their first instructions, which
-/// then execute elsewhere. If no single store can make the jump ([EntryPun#inOneUnit]), it is part of the text
-/// before any thread executes it, and leads to a gate: an aligned jump that one store redirects.
+/// then execute elsewhere. If no single store can make the jump ([EntryPun#cut]), it is made in steps and leads to a
+/// gate: an aligned jump that one store redirects.
 public interface EntryPuns {
     /// Maximum bytes of a function, and of what follows it, that are read.
     int READ_MAX = 48;
@@ -48,17 +48,17 @@ public interface EntryPuns {
     /// Address after the jump, the base of its displacement.
     long behind(SiteInstruction site);
 
-    /// The stores that toggle the site between its own instructions and a jump to `target`. It is off initially.
+    /// The words of the site: its own instructions, and a jump to `target`. It is off initially. One store toggles the
+    /// site unless the jump is [EntryPun#cut].
     ///
     /// @throws IllegalArgumentException if the rule forbids the displacement, or it exceeds 32 bits
     PatchPlan plan(EntryPun pun, long target);
 
-    /// The store that toggles the gate that the site permanently leads to, between a stub and the copy.
+    /// The store that toggles a gate between a stub and the copy.
     ///
-    /// @param target of the site's jump: the gate, or a hop to it
-    /// @param gate   a multiple of eight
-    /// @throws IllegalArgumentException as [#plan(EntryPun, long)]
-    PatchPlan plan(EntryPun pun, long target, long gate, long stub, long copy);
+    /// @param gate a multiple of eight
+    /// @throws IllegalArgumentException when it is none, or one of them is out of reach
+    PatchPlan gate(long gate, long stub, long copy);
 
     /// A copy of the site's instructions that continues after them. A thread at a trapping byte of the jump
     /// continues in the copy. Its length is the same for every `at` within reach.

@@ -17,6 +17,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 /// Java's descriptors against `mdl/layout.h`, as the C compiler understands it.
 class LayoutTest {
     private static final Map<String, Class<?>> DESCRIPTORS = Map.ofEntries(
+            Map.entry("mdl_jump", JumpDescriptor.class),
             Map.entry("mdl_trap", TrapDescriptor.class),
             Map.entry("mdl_trap_index", TrapIndexDescriptor.class),
             Map.entry("mdl_slicing", SlicingDescriptor.class),
@@ -55,6 +56,7 @@ class LayoutTest {
 
     @ParameterizedTest
     @CsvSource({
+        "mdl_jump, none",
         "mdl_trap, none",
         "mdl_trap_index, none",
         "mdl_slicing, none",

@@ -6,17 +6,20 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.InstructionSet;
 import org.mdlagent.arch.code.CodeMemory;
+import org.mdlagent.arch.code.PatchPlan;
 import org.mdlagent.arch.code.Redirect;
 import org.mdlagent.arch.code.RelocatedCode;
 import org.mdlagent.arch.code.TrapTable;
 import org.mdlagent.arch.elf.FrameRule;
+import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.shim.NativeApi;
+import org.mdlagent.arch.site.EntryPun;
 import org.mdlagent.arch.site.SiteInstruction;
 import org.mdlagent.fastinst.provider.ProbeSite;
 
 /// The first instructions of functions that no compiler has prepared, as copies: a jump covers the originals while a
-/// probe is on, or for good. Copies last as long as the session, and so does what leads threads to them that meet a
+/// probe is on. Copies last as long as the session, and so does what leads threads to them that meet a
 /// trapping byte.
 public final class DisplacedEntries {
     private final NativeApi api;
@@ -39,10 +42,21 @@ public final class DisplacedEntries {
         return site.form() == SiteInstruction.Form.INSTRUCTIONS;
     }
 
-    /// Whether a jump covers the site's instructions for good, and leads to a gate.
+    /// Whether an atomic unit ends within the site's jump, so that it leads to a gate.
     static boolean isGated(ProbeSite site) {
         ProbeSite.Displaced displaced = site.displaced();
-        return displaced != null && !displaced.pun().inOneUnit();
+        return displaced != null && displaced.pun().cut() != null;
+    }
+
+    /// Whether such a jump can come and go while threads execute the site. Without T_max that ends with the first fork:
+    /// membarrier does not reach the child.
+    boolean isPassable(EntryPun.Cut cut, PatchPlan jump) {
+        long header = api.session();
+        int sync = Memory.getInt(header + HeaderDescriptor.SYNC);
+        return cut.isPassable(jump.on(), jump.off())
+                && (sync == HeaderDescriptor.SYNC_TMAX
+                        || sync == HeaderDescriptor.SYNC_MEMBARRIER
+                                && Memory.getLongAcquire(header + HeaderDescriptor.FORKS) == 0);
     }
 
     /// Of a site's instructions.
@@ -89,7 +103,7 @@ public final class DisplacedEntries {
     void expect(List<Copy> copies) {
         int heads = 0;
         for (Copy copy : copies) {
-            for (int i = 1; copy.code() != null && i < copy.code().starts().length; i++) {
+            for (int i = 0; copy.code() != null && i < copy.code().starts().length; i++) {
                 heads += copy.code().starts()[i] >= 0 ? 1 : 0;
             }
         }
@@ -101,26 +115,27 @@ public final class DisplacedEntries {
     /// Writes a site's copy, and leads there who meets a trapping byte of its jump.
     ///
     /// @param made as it would be where the site's instructions stand
-    /// @param at   where the copy will stand
+    /// @param at    where the copy will stand
+    /// @param steps whether threads may trap at the site's first byte too
     /// @throws IllegalStateException when the session has no room for more traps, or SIGTRAP cannot be had
-    public void write(SiteInstruction site, RelocatedCode made, long at) {
+    public void write(SiteInstruction site, RelocatedCode made, long at, boolean steps) {
         if (made.isMovable()) {
-            put(site, at, made.moved(at - site.address()));
+            put(site, at, made.moved(at - site.address()), steps);
         } else {
-            write(site, at);
+            write(site, at, steps);
         }
     }
 
     /// The same by the instructions that stand there now.
     ///
     /// @throws IllegalStateException when the session has no room for more traps, or SIGTRAP cannot be had
-    public void write(SiteInstruction site, long at) {
-        put(site, at, instructions.puns().displaced(api, site, at));
+    public void write(SiteInstruction site, long at, boolean steps) {
+        put(site, at, instructions.puns().displaced(api, site, at), steps);
     }
 
-    private void put(SiteInstruction site, long at, RelocatedCode copy) {
+    private void put(SiteInstruction site, long at, RelocatedCode copy, boolean steps) {
         Memory.put(code.alias(at), copy.bytes());
-        for (int head = 1; head < copy.starts().length; head++) {
+        for (int head = steps ? 0 : 1; head < copy.starts().length; head++) {
             if (copy.starts()[head] >= 0) {
                 TrapTable rows = table();
                 rows.publish(rows.row(site.address() + head), new Redirect.Jump(at + copy.starts()[head]).action());

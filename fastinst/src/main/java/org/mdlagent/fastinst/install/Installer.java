@@ -5,8 +5,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import org.mdlagent.arch.code.PatchPlan;
 import org.mdlagent.arch.code.TextCopy;
 import org.mdlagent.arch.elf.SymbolTable;
+import org.mdlagent.arch.site.EntryPun;
 import org.mdlagent.arch.site.SiteInstruction;
 import org.mdlagent.arch.site.SiteKind;
 import org.mdlagent.fastinst.provider.FunctionRanges;
@@ -207,6 +209,10 @@ public final class Installer {
                 describe(image, index, site);
                 text.writeCounter(site, sites.get(index).functionAcquire().index());
                 prepared.install(site.plan());
+                PatchPlan jump = site.jump();
+                if (jump != null) {
+                    install(index, site, jump, image.demand() == null);
+                }
             }
             text.makeKnown();
         }
@@ -224,6 +230,21 @@ public final class Installer {
             }
         }
         return copies;
+    }
+
+    /// Makes a jump that no single store makes. It is installed from the start if the recorder wants it at once, or
+    /// if it cannot be installed later.
+    private void install(int index, Trampolines.Site site, PatchPlan jump, boolean first) {
+        EntryPun.Cut cut = Objects.requireNonNull(
+                Objects.requireNonNull(site.probe().displaced()).pun().cut());
+        boolean passes = trampolines.isPassable(cut, jump);
+        boolean shown = !passes || first && tables.isProfiled();
+        if (shown) {
+            prepared.store(jump);
+        }
+        if (passes) {
+            sites.takeSteps(index, jump, cut, shown);
+        }
     }
 
     /// Writes a site's record, or what has changed while its image was away: not what was learned of its function.

@@ -17,7 +17,7 @@ import org.mdlagent.callpatch.CallPatch;
 /// So no probe of the agent's is made in code that runs. [CallPatch] could do that, and `WordPatch` where instructions
 /// straddle. The syncs that they wait for ([CoreSync]: T_max or membarrier) change nothing here, where no thread can
 /// be behind. Programs that no compiler prepared are probed so, too ([DisplacedEntries]): by single stores to running
-/// text, or by gates.
+/// text, or by a jump that comes and goes in steps, which it may have from the start.
 public final class PreparedText {
     private final CodeMemory code;
     private final CallPatch callPatch;
@@ -57,6 +57,13 @@ public final class PreparedText {
         System.arraycopy(tail, 0, bytes, (int) (plan.tailAt() - start), tail.length);
         put(bytes, plan.toggleAt() - start, plan.off(), plan.toggleSize());
         Memory.put(code.alias(start), bytes);
+    }
+
+    /// Puts the word there that a site has when it is on, for good or to begin with.
+    void store(PatchPlan jump) {
+        byte[] bytes = new byte[jump.toggleSize()];
+        put(bytes, 0, jump.on(), bytes.length);
+        Memory.put(code.alias(jump.toggleAt()), bytes);
     }
 
     private static void put(byte[] bytes, long at, long value, int size) {

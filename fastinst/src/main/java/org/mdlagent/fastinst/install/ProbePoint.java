@@ -8,7 +8,7 @@ import org.mdlagent.arch.site.SiteKind;
 /// @param function what it belongs to, "" while that is not known
 /// @param on       whether it leads to its stub now
 /// @param versions the bytes that are changed when it is off, and when it is on: the site's, or those of its gate
-/// @param gated    the site's own bytes, which stay as they are, where a gate is changed in their place; else no bytes
+/// @param gated    the site's own bytes as they are now, where one store changes a gate; else no bytes
 /// @param hop      what the jump leads to, where it cannot reach the stub or gate; no bytes where it can
 /// @param stub     address of the site's stub
 /// @param copy     of the instructions that the jump takes the place of; no bytes where a compiler has left room for it

@@ -63,7 +63,7 @@ public final class ProbePoints {
     private ProbePoint point(String function, ProbedImage image, SiteKind kind, Trampolines.Site site) {
         SiteInstruction hook = site.hook();
         PatchPlan plan = site.plan();
-        // A gate is elsewhere: the site's own bytes stay as they are.
+        // A gate is elsewhere, and what changes at once; the site's own bytes come and go.
         boolean gated = site.gate() != 0;
         long first = gated ? site.gate() : hook.address();
         int jump = instructions.sites().hop(0, 0).length;

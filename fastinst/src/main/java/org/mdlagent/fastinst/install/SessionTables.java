@@ -30,6 +30,11 @@ public final class SessionTables {
         header = api.session();
     }
 
+    /// Whether the recorder wants probes by itself.
+    boolean isProfiled() {
+        return (Memory.getInt(header + HeaderDescriptor.FLAGS) & HeaderDescriptor.FLAG_UNPROFILED) == 0;
+    }
+
     /// Notes what goes without probes that it could have had, for readers.
     void refuse(int images, int functions) {
         Memory.addLong(header + HeaderDescriptor.IMAGES_REFUSED, images);

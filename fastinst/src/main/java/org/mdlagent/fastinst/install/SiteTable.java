@@ -3,11 +3,14 @@ package org.mdlagent.fastinst.install;
 import java.util.ArrayList;
 import java.util.List;
 import org.mdlagent.arch.code.CodeMemory;
+import org.mdlagent.arch.code.PatchPlan;
 import org.mdlagent.arch.layout.HeaderDescriptor;
+import org.mdlagent.arch.layout.JumpDescriptor;
 import org.mdlagent.arch.session.SiteRecord;
 import org.mdlagent.arch.session.SiteRecordWriter;
 import org.mdlagent.arch.session.SiteRecords;
 import org.mdlagent.arch.shim.Memory;
+import org.mdlagent.arch.site.EntryPun;
 import org.mdlagent.arch.site.SiteKind;
 
 /// The session's table of sites: who has which record, and what stands in it.
@@ -129,13 +132,32 @@ public final class SiteTable {
         }
     }
 
+    /// Lets a site's jump come and go in steps.
+    ///
+    /// @param shown whether it stands in the text
+    /// @throws IllegalStateException when the session has no room
+    void takeSteps(int index, PatchPlan jump, EntryPun.Cut cut, boolean shown) {
+        long known = records.get(index).steps();
+        long record = known == 0 ? tables.allocate(JumpDescriptor.SIZE) : known;
+        Memory.putLong(record + JumpDescriptor.AT, code.alias(jump.toggleAt()));
+        Memory.putLong(record + JumpDescriptor.ON, jump.on());
+        Memory.putLong(record + JumpDescriptor.OFF, jump.off());
+        Memory.putByte(record + JumpDescriptor.FRONT, (byte) cut.front());
+        Memory.putByte(record + JumpDescriptor.HEAD, (byte) cut.head());
+        Memory.putByte(record + JumpDescriptor.SHOWN, (byte) (shown ? 1 : 0));
+        Memory.putByte(record + JumpDescriptor.HELD, (byte) 0);
+        records.writer(index).setSteps(record);
+    }
+
     /// Writes whose image and code a site is in.
     ///
     /// @param owner record of the function whose code it is, 0 when it is not known
     void locate(int index, SiteKind kind, String image, long owner) {
         for (int i = index; i < index + kind.records(); i++) {
             records.writer(i).setImage(tables.string(image));
-            records.writer(i).setOwner(owner);
+            if (records.get(i).steps() == 0) {
+                records.writer(i).setOwner(owner);
+            }
         }
     }
 

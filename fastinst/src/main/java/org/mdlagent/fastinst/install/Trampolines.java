@@ -68,14 +68,28 @@ public final class Trampolines {
     /// A site and where it leads.
     ///
     /// @param hop  where a jump to the stub or gate must stand, 0 when the site leads to it itself
+    /// @param jump what the site itself changes to, where a gate is toggled; else null, for the plan says it
     /// @param gate where a jump to the body must stand that is led to the stub while the site is on; 0 when the
-    ///     site itself is changed
+    ///     site itself is toggled
     /// @param body where the function goes on: at a copy of displaced instructions, if `copySize` is not 0
-    /// @param plan how the site is patched
-    public record Site(ProbeSite probe, long stub, long hop, long gate, long body, int copySize, PatchPlan plan) {
+    /// @param plan how the site, or its gate, is toggled
+    public record Site(
+            ProbeSite probe,
+            long stub,
+            long hop,
+            @Nullable PatchPlan jump,
+            long gate,
+            long body,
+            int copySize,
+            PatchPlan plan) {
         public SiteInstruction hook() {
             return probe.hook();
         }
+    }
+
+    /// Whether a jump within which an atomic unit ends can come and go.
+    boolean isPassable(EntryPun.Cut cut, PatchPlan jump) {
+        return displaced.isPassable(cut, jump);
     }
 
     /// Finds room for what the sites of one text lead to, and plans how they are patched. Nothing of the text is
@@ -194,7 +208,7 @@ public final class Trampolines {
             try {
                 long body = site.hook().address() + site.hook().length();
                 long target = hop == 0 ? entryOf(site.hook(), stub) : hop;
-                sites.add(new Site(site, stub, hop, 0, body, 0, prepared.plan(site.hook(), target)));
+                sites.add(new Site(site, stub, hop, null, 0, body, 0, prepared.plan(site.hook(), target)));
             } catch (IllegalArgumentException e) {
                 refused++;
             }
@@ -210,24 +224,29 @@ public final class Trampolines {
             long copy = base + layout.nextCopy(copySize);
             long gate = DisplacedEntries.isGated(site) ? base + layout.nextGate() : 0;
             boolean direct = pun.leadsAnywhere();
+            EntryPun.Cut cut = pun.cut();
             long hop =
                     copySize == 0 || direct ? 0 : room.place(instructions.puns().behind(hook), pun.rules());
-            if (made.code() == null
-                    || gate != 0 && isExecuted(hook)
-                    || !direct && (hop == 0 || !CodeMemory.reaches(hop, hop, stub))) {
+            if (made.code() == null || !direct && (hop == 0 || !CodeMemory.reaches(hop, hop, stub))) {
                 refused++;
                 return;
             }
             long entry = entryOf(site.hook(), stub);
             long target = !direct ? hop : gate == 0 ? entry : gate;
-            PatchPlan plan = gate == 0
-                    ? instructions.puns().plan(pun, target)
-                    : instructions.puns().plan(pun, target, gate, entry, copy);
-            displaced.write(hook, made.code(), copy);
-            sites.add(new Site(site, stub, hop, gate, copy, copySize, plan));
+            PatchPlan plan = instructions.puns().plan(pun, target);
+            if (cut == null) {
+                displaced.write(hook, made.code(), copy, false);
+                sites.add(new Site(site, stub, hop, null, 0, copy, copySize, plan));
+            } else if (isExecuted(hook) && !displaced.isPassable(cut, plan)) {
+                refused++;
+            } else {
+                displaced.write(hook, made.code(), copy, cut.traps());
+                PatchPlan gatePlan = instructions.puns().gate(gate, entry, copy);
+                sites.add(new Site(site, stub, hop, plan, gate, copy, copySize, gatePlan));
+            }
         }
 
-        /// Whether the text is a copy already, where a jump cannot be prepared any more.
+        /// Whether the text is a copy already, where nothing can be prepared any more.
         private boolean isExecuted(SiteInstruction hook) {
             return code.hasAlias(hook.address()) || code.hasAlias(hook.address() + hook.length() - 1);
         }
@@ -358,7 +377,7 @@ public final class Trampolines {
             };
             Memory.put(code.alias(stub), bytes);
             if (gone && DisplacedEntries.isOne(hook)) {
-                displaced.write(hook, site.body());
+                displaced.write(hook, site.body(), site.jump() != null);
             }
             if (site.gate() != 0) {
                 Memory.put(code.alias(site.gate()), instructions.sites().hop(site.gate(), site.body()));

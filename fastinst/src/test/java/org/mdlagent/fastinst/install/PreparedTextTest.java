@@ -20,7 +20,6 @@ import org.mdlagent.callpatch.CallPatch;
 class PreparedTextTest {
     private static final NativeApi API = NativeApi.ofHarness(Path.of("../native-shim/target/cmake/libmdl_harness.so"));
     private static final int LINE = 64;
-    private static final int GATE = 40;
 
     private final CodeMemory code = new CodeMemory(API);
     private final CodeArena arena = new CodeArena(code, 1 << 20);
@@ -58,27 +57,14 @@ class PreparedTextTest {
     }
 
     @Test
-    void shouldLeaveWhatTheProtocolLeavesOfGates() throws IOException {
+    void shouldPutAJumpThereThatNoOneStoreMakes() throws IOException {
         long line = line();
-        for (int i = 0; i < 100; i++) {
-            int off = random.nextInt();
-            long toggleAt = line + GATE + 1;
-            assertSame(
-                    line,
-                    new PatchPlan(
-                            line + 3,
-                            9,
-                            toggleAt,
-                            4,
-                            off,
-                            toggleAt + 4,
-                            new byte[0],
-                            toggleAt,
-                            4,
-                            random.nextInt(),
-                            off,
-                            rewritten(5)));
-        }
+        byte[] expected = before.clone();
+        System.arraycopy(new byte[] {(byte) 0xE9, 1, 2, 3, 4}, 0, expected, 6, 5);
+
+        prepared.store(PatchPlan.asItIs(line + 6, 6, 5, 0x04_03_02_01_E9L, 0));
+
+        assertThat(Memory.copy(line, LINE)).isEqualTo(expected);
     }
 
     @Test

@@ -372,8 +372,8 @@ class MdlTest {
         assertThat(out())
                 .contains("STOP  library        " + root.resolve("dist/lib/libmdlagent.so") + " is missing")
                 .containsPattern("(?m)^ok    CPU ")
-                .contains("ok    T_max          of no effect, nor is sync=")
-                .doesNotContain("mdl calibrate")
+                .containsPattern(
+                        "(?m)^ok    T_max          (not known: jumps in steps wait by membarrier|[0-9,]+ ticks)")
                 .contains("sessions");
     }
 

@@ -41,7 +41,12 @@ interface Breakage {
         return kind;
     }
 
-    /// Offset of gates from the end of a line.
+    /// Whether the handler knows what a thread does that traps at the entry while a jump comes or goes.
+    default boolean isEntryPublished() {
+        return true;
+    }
+
+    /// Where gates stand, against the end of a line.
     default int gateOffset() {
         return 0;
     }

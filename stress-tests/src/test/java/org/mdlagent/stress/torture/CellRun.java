@@ -68,6 +68,11 @@ final class CellRun {
         CoreSync sync = cell.sync() == Sync.TMAX
                 ? new TmaxWait(laboratory.api(), TMAX_TICKS)
                 : new Membarrier(laboratory.api());
+        long header = laboratory.api().session();
+        boolean tmax = cell.sync() == Sync.TMAX;
+        Memory.putLong(header + HeaderDescriptor.TMAX, tmax ? TMAX_TICKS : 0);
+        Memory.putInt(
+                header + HeaderDescriptor.SYNC, tmax ? HeaderDescriptor.SYNC_TMAX : HeaderDescriptor.SYNC_MEMBARRIER);
         this.breakage = breakage;
         stops = new Stops(breakage.writer(laboratory), breakage.sync(sync), this::executions);
         focuses = new long[cell.patchers()];
@@ -212,7 +217,8 @@ final class CellRun {
         Memory.putInt(header + HeaderDescriptor.SITE_COUNT, sites.count());
         result.add("installed", sites.count());
         if (cell.kind().isPun()) {
-            return new PunInstaller(laboratory, instructions, displacement, breakage.gateOffset())
+            return new PunInstaller(
+                            laboratory, instructions, displacement, cell.kind().isHeld(), breakage)
                     .install(sites, table);
         }
         SiteSwitch siteSwitch = new SiteSwitch(laboratory.api());

@@ -21,26 +21,10 @@ final class Executor {
     private long ended = 1;
 
     /// Functions of the harness library that start and join executors.
-    record Library(MethodHandle start, MethodHandle join, MethodHandle replace) {
+    record Library(MethodHandle start, MethodHandle join) {
         static Library of(Path library) {
             SymbolLookup symbols = SymbolLookup.libraryLookup(library, Arena.global());
-            return new Library(
-                    handle(symbols, "mdl_torture_start"),
-                    handle(symbols, "mdl_torture_join"),
-                    handle(symbols, "mdl_torture_replace"));
-        }
-
-        /// Lets a copy take the place of code, by one mapping, as the agent does with the text of images.
-        ///
-        /// @param alias of the copy that [org.mdlagent.arch.shim.NativeApi#codeCopy] has made
-        void replace(long start, long length, long alias) {
-            try (Arena arena = Arena.ofConfined()) {
-                MemorySegment text = arena.allocateFrom(ValueLayout.JAVA_LONG, start, length, alias);
-                long result = call(replace, text.address());
-                if (result < 0) {
-                    throw new IllegalStateException("code cannot be replaced: errno " + -result);
-                }
-            }
+            return new Library(handle(symbols, "mdl_torture_start"), handle(symbols, "mdl_torture_join"));
         }
 
         // Not critical calls: they are slow, and must not block the collector.

@@ -113,10 +113,12 @@ enum Kind {
     PUN_4_UP(0x60CCCCCC, 5, "f30f1efa" + "83c105", 4),
     PUN_2_4_UP(0x61CCCCCC, 0x2214, "b111" + "b522" + "83c103", 2, 4),
     PUN_1_2_3_4_UP(0x60616061, 0x0B, "51" + "50" + "51" + "50" + "83c10b" + "58585858", 1, 2, 3, 4),
-    // An atomic unit ends within the jump: it is made by a mapping, and a gate is switched.
+    // An atomic unit ends within the jump: it comes and goes in steps, and a gate is switched at once.
     PUN_2_4_CUT(0x2214, "b111" + "b522" + "83c103", 2, 4),
     PUN_1_CUT(0x1111, "51" + "81c111110000" + "58", 1),
     PUN_1_2_3_4_UP_CUT(0x60616061, 0x0B, "51" + "50" + "51" + "50" + "83c10b" + "58585858", 1, 2, 3, 4),
+    // The jump stays once it is there, and the gate alone is switched.
+    PUN_2_4_HELD(0x2214, "b111" + "b522" + "83c103", 2, 4),
     PUN_RELATIVE(0x11 + 0x20E2C148, "b111" + "030d00000000", 2), // adds the first bytes of Subject.AFTER
     PUN_CONDITION(0x11, "85c9" + "7503" + "83c901" + "83c910", 2), // test %ecx,%ecx; jne; or $1,%ecx
     PUN_CALL(Targets.ORIGINAL, "", 1) {
@@ -206,9 +208,14 @@ enum Kind {
     /// Whether no single store can make its jump.
     boolean isCut() {
         return switch (this) {
-            case PUN_2_4_CUT, PUN_1_CUT, PUN_1_2_3_4_UP_CUT -> true;
+            case PUN_2_4_CUT, PUN_1_CUT, PUN_1_2_3_4_UP_CUT, PUN_2_4_HELD -> true;
             default -> false;
         };
+    }
+
+    /// Whether such a jump stays when it is there.
+    boolean isHeld() {
+        return this == PUN_2_4_HELD;
     }
 
     int[] heads() {

@@ -1,16 +1,13 @@
 package org.mdlagent.stress.torture;
 
 import java.io.IOException;
-import java.util.ArrayList;
-import java.util.List;
 import org.mdlagent.arch.InstructionSet;
 import org.mdlagent.arch.code.PatchPlan;
 import org.mdlagent.arch.code.RelocatedCode;
+import org.mdlagent.arch.layout.JumpDescriptor;
 import org.mdlagent.arch.layout.SiteDescriptor;
-import org.mdlagent.arch.layout.TextDescriptor;
 import org.mdlagent.arch.session.SiteRecordWriter;
 import org.mdlagent.arch.shim.Memory;
-import org.mdlagent.arch.shim.Scratch;
 import org.mdlagent.arch.site.EntryPun;
 import org.mdlagent.arch.site.EntryPuns;
 import org.mdlagent.arch.site.SiteInstruction;
@@ -43,13 +40,16 @@ final class PunInstaller {
     private static final int COPY_AT = 0x290;
 
     private final int displacement;
-    private final int gateOffset;
+    private final boolean held;
+    private final Breakage breakage;
     private final DisplacedEntries displaced;
 
     /// @param displacement of all jumps
-    /// @param gateOffset   of gates, against the end of a line
-    PunInstaller(Laboratory laboratory, InstructionSet instructions, int displacement, int gateOffset) {
-        this.gateOffset = gateOffset;
+    /// @param held whether jumps that come in steps stay
+    PunInstaller(
+            Laboratory laboratory, InstructionSet instructions, int displacement, boolean held, Breakage breakage) {
+        this.held = held;
+        this.breakage = breakage;
         this.laboratory = laboratory;
         this.instructions = instructions;
         this.displacement = displacement;
@@ -78,47 +78,21 @@ final class PunInstaller {
     /// @return what the jumps lead to
     long[] install(Sites sites, long table) throws IOException {
         long[] stubs = new long[sites.count()];
-        List<PatchPlan> plans = new ArrayList<>();
         for (int i = 0; i < stubs.length; i++) {
             stubs[i] = stub(sites.list().get(i));
-            PatchPlan plan = install(sites.list().get(i), stubs[i]);
-            plans.add(plan);
-            new SiteRecordWriter(table + i * SiteDescriptor.SIZE)
-                    .setToggle(laboratory.code().alias(plan.toggleAt()), plan);
+            SiteRecordWriter record = new SiteRecordWriter(table + i * SiteDescriptor.SIZE);
+            PatchPlan plan = install(sites.list().get(i), stubs[i], record);
+            record.setToggle(laboratory.code().alias(plan.toggleAt()), plan);
         }
-        show(plans);
         return stubs;
-    }
-
-    /// Puts jumps that no single store can make into a copy of the text, which replaces the text while it is
-    /// executed.
-    private void show(List<PatchPlan> plans) {
-        List<PatchPlan> unmade = plans.stream().filter(plan -> !plan.isMade()).toList();
-        if (unmade.isEmpty()) {
-            return;
-        }
-        long start = unmade.getFirst().address() & -PAGE;
-        long length = (unmade.getLast().address() + JUMP - start + PAGE - 1) & -PAGE;
-        long text = Scratch.address();
-        Memory.putLong(text + TextDescriptor.START, start);
-        Memory.putLong(text + TextDescriptor.LENGTH, length);
-        Memory.putLong(text + TextDescriptor.ALIAS, 0);
-        long result = laboratory.api().codeCopy(text);
-        if (result < 0) {
-            throw new IllegalStateException("code cannot be copied: errno " + -result);
-        }
-        long copy = Memory.getLong(text + TextDescriptor.ALIAS);
-        for (PatchPlan plan : unmade) {
-            Memory.put(copy + plan.address() - start, plan.rewritten());
-        }
-        laboratory.library().replace(start, length, copy);
     }
 
     private long stub(Sites.Site site) {
         return site.address() + JUMP + displacement;
     }
 
-    private PatchPlan install(Sites.Site site, long stub) throws IOException {
+    /// @param record receives how the jump comes and goes, where no one store does it
+    private PatchPlan install(Sites.Site site, long stub, SiteRecordWriter record) throws IOException {
         EntryPuns puns = instructions.puns();
         long at = site.address();
         int length = site.subject().body().length;
@@ -127,11 +101,13 @@ final class PunInstaller {
         SiteInstruction entry = pun.site();
         RelocatedCode copy = puns.displaced(laboratory.api(), entry, at);
         int size = copy.bytes().length;
-        if (!pun.inOneUnit()) {
+        EntryPun.Cut cut = pun.cut();
+        if (cut != null) {
+            record.setSteps(steps(at, cut));
             return throughGate(pun, stub, size);
         }
         long place = laboratory.arena().allocate(at, size);
-        displaced.write(entry, copy, place);
+        displaced.write(entry, copy, place, false);
         int back = Math.toIntExact(place - (stub + STUB_BYTES));
         Targets.write(laboratory.code(), stub, Subject.relative(STUB, back));
         PatchPlan plan = puns.plan(pun, at + JUMP + TRAPS);
@@ -139,23 +115,40 @@ final class PunInstaller {
         return PatchPlan.asItIs(at, plan.length(), JUMP, on, plan.off());
     }
 
-    /// The target of a permanent jump: a hop, a gate, and the copy or a stub that continues there.
+    /// A jump that is not there yet.
+    private long steps(long at, EntryPun.Cut cut) {
+        long steps = laboratory.allocate(JumpDescriptor.SIZE);
+        Memory.putLong(steps + JumpDescriptor.AT, laboratory.code().alias(at));
+        Memory.putLong(steps + JumpDescriptor.ON, word(Subject.relative("e9", displacement)));
+        Memory.putLong(steps + JumpDescriptor.OFF, word(Memory.copy(at, JUMP)));
+        Memory.putByte(steps + JumpDescriptor.FRONT, (byte) cut.front());
+        Memory.putByte(steps + JumpDescriptor.HEAD, (byte) cut.head());
+        Memory.putByte(steps + JumpDescriptor.HELD, (byte) (held ? 1 : 0));
+        return steps;
+    }
+
+    private static long word(byte[] bytes) {
+        long word = 0;
+        for (int i = 0; i < JUMP; i++) {
+            word |= (bytes[i] & 0xFFL) << Byte.SIZE * i;
+        }
+        return word;
+    }
+
+    /// What a jump in steps leads to: a hop, a gate, and the copy or a stub that goes on there.
     private PatchPlan throughGate(EntryPun pun, long hop, int size) throws IOException {
         long at = pun.site().address();
         long line = laboratory.arena().allocate(at, 2 * LINE + COPY_AT + size) + LINE & -LINE;
-        long gate = line + gateOffset;
+        long gate = line + breakage.gateOffset();
         long stub = line + STUB_AT;
         long copy = line + COPY_AT;
-        displaced.write(pun.site(), copy);
+        displaced.write(pun.site(), copy, breakage.isEntryPublished());
         Targets.write(laboratory.code(), stub, Subject.relative(STUB, Math.toIntExact(copy - (stub + STUB_BYTES))));
         Targets.write(laboratory.code(), gate, instructions.sites().hop(gate, copy));
         Targets.write(laboratory.code(), hop, instructions.sites().hop(hop, gate));
-        // The agent would not plan the gate and jumps of a broken variant.
-        PatchPlan plan = instructions.puns().plan(pun, at + JUMP + TRAPS, gate & -Long.BYTES, stub, copy);
-        int onto = Math.toIntExact(stub - (gate + JUMP));
+        // The gate of a broken variant is one that the agent would not plan.
+        int on = Math.toIntExact(stub - (gate + JUMP));
         int off = Math.toIntExact(copy - (gate + JUMP));
-        byte[] jump = Subject.relative("e9", displacement);
-        return new PatchPlan(
-                at, plan.length(), gate + 1, 4, off, gate + JUMP, new byte[0], gate + 1, 4, onto, off, jump);
+        return PatchPlan.asItIs(gate + 1, Integer.BYTES, Integer.BYTES, on, off);
     }
 }

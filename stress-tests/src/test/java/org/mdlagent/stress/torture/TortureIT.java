@@ -70,7 +70,16 @@ class TortureIT {
     }
 
     @ParameterizedTest
-    @EnumSource(names = {"HEAD_DOES_NOTHING", "HEAD_IS_VEX", "HEAD_IS_A_PREFIX", "GATE_STRADDLES", "TORN_JUMP"})
+    @EnumSource(
+            names = {
+                "HEAD_DOES_NOTHING",
+                "HEAD_IS_VEX",
+                "HEAD_IS_A_PREFIX",
+                "GATE_STRADDLES",
+                "TORN_JUMP",
+                "STEPS_WITHOUT_TRAP",
+                "STEPS_WITHOUT_ROW"
+            })
     void shouldSeeThatAJumpOverInstructionsIsBroken(Twin twin) {
         CellResult result = new CellProcesses(Torture.harness())
                 .run(List.of(twin.label()), 0, 0, name -> {})

@@ -3,6 +3,7 @@ package org.mdlagent.stress.torture;
 import java.util.Locale;
 import org.mdlagent.arch.cpu.CoreSync;
 import org.mdlagent.arch.layout.HeaderDescriptor;
+import org.mdlagent.arch.layout.JumpDescriptor;
 import org.mdlagent.arch.layout.SiteDescriptor;
 import org.mdlagent.arch.shim.CodeWriter;
 import org.mdlagent.arch.shim.Memory;
@@ -87,11 +88,41 @@ enum Twin implements Breakage {
             return kind & 0xFFFFFF | 0x64000000;
         }
     },
-    /// A line ends within the gate's target.
-    GATE_STRADDLES(Kind.PUN_2_4_CUT) {
+    /// A line ends within where the gate leads.
+    GATE_STRADDLES(Kind.PUN_2_4_HELD) {
         @Override
         public int gateOffset() {
             return -2;
+        }
+    },
+    /// A jump that comes and goes with all waits, but no trapping byte.
+    STEPS_WITHOUT_TRAP(Kind.PUN_2_4_CUT) {
+        @Override
+        public Toggle toggle(Laboratory laboratory) {
+            long sites = Memory.getLong(laboratory.api().session() + HeaderDescriptor.SITES);
+            return (indices, count, on) -> {
+                for (int i = 0; i < count; i++) {
+                    long site = sites + Memory.getInt(indices + (long) i * Integer.BYTES) * SiteDescriptor.SIZE;
+                    long jump = Memory.getLong(site + SiteDescriptor.OWNER);
+                    long at = Memory.getLong(jump + JumpDescriptor.AT);
+                    long word = Memory.getLong(jump + (on ? JumpDescriptor.ON : JumpDescriptor.OFF));
+                    int front = Memory.getByte(jump + JumpDescriptor.FRONT);
+                    int rest = (PunInstaller.JUMP - front) * Byte.SIZE;
+                    long frontMask = -1L >>> Long.SIZE - front * Byte.SIZE;
+                    int shift = Long.SIZE - front * Byte.SIZE;
+                    laboratory.api().syncCores();
+                    laboratory.api().replace(at + front, (1L << rest) - 1, word >>> front * Byte.SIZE);
+                    laboratory.api().syncCores();
+                    laboratory.api().replace(at + front - Long.BYTES, frontMask << shift, (word & frontMask) << shift);
+                }
+            };
+        }
+    },
+    /// A thread that traps at the entry meanwhile is not known.
+    STEPS_WITHOUT_ROW(Kind.PUN_1_CUT) {
+        @Override
+        public boolean isEntryPublished() {
+            return false;
         }
     },
     /// Five bytes by two stores.

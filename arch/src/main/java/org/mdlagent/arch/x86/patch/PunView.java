@@ -1,10 +1,9 @@
 package org.mdlagent.arch.x86.patch;
 
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.code.PatchPlan;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.site.DisplacementRule;
@@ -26,11 +25,11 @@ import org.mdlagent.arch.x86.find.InstructionLengths;
 /// | off | the function's own | executes them | executes them |
 /// | on | `E9 d0 d1 d2 d3` | goes to the hop | fetches `d(k-1)`, which traps, and goes on in the copy |
 ///
-/// Where an atomic unit ends within the five bytes no store is enough. There the jump is on for good: it is part of
-/// the copy of the text that takes the text's place by one `mmap` ([org.mdlagent.arch.code.CodeMemory#show]), after
-/// which each thread fetches the copy only. The hop leads to a gate, an aligned jump that one store leads to the stub
-/// or to the copy of the instructions. So such a probe costs some jumps while it is off; three steps with two syncs
-/// would cost none, but membarrier does not reach forked processes.
+/// Where an atomic unit ends within the five bytes ([EntryPun.Cut]), no store is enough. The jump is installed and
+/// removed in steps, with two waits (`code/entry_jumps.c` has the protocol); meanwhile threads also trap at the entry.
+/// Its hop leads to a gate: an aligned jump that one store leads to the stub or to the copy, for threads that cannot
+/// wait. Where threads must not trap and bytes on both sides of the boundary change, the jump is permanent: it is part
+/// of the copy of the text that replaces the text by one `mmap` ([org.mdlagent.arch.code.CodeMemory#show]).
 ///
 /// The jump covers several instructions, and threads may stand at any of them when it is stored: they have executed
 /// the one before, or were interrupted there, or return there. So a byte of the displacement over the head of an
@@ -60,8 +59,8 @@ import org.mdlagent.arch.x86.find.InstructionLengths;
 /// Guarantees
 ///   G1 a thread at the entry executes the function's own instructions or the jump, wholly; a thread at another of the
 ///      displaced instructions executes that one, in place or as its copy, with the registers it came with
-///   G2 that holds however often and from how many threads the site, or its gate, is toggled: each state is one store
-///      away from the other, and bytes behind the five are not touched
+///   G2 that holds however often and from how many threads the site, or its gate, is toggled, and bytes behind the five
+///      are not touched
 /// Progress
 ///   P1 nobody waits; a thread that stands on a displaced instruction when the jump appears pays for one trap
 public final class PunView {
@@ -86,13 +85,11 @@ public final class PunView {
 
     private final SiteInstruction site;
     private final List<DisplacementRule> rules;
-    private final boolean inOneUnit;
 
     /// @param pun what [#fit] has found
     PunView(EntryPun pun) {
         site = pun.site();
         rules = pun.rules();
-        inOneUnit = pun.inOneUnit();
     }
 
     /// What a jump at a function's entry needs, or why there can be none.
@@ -132,7 +129,7 @@ public final class PunView {
                 new SiteInstruction(
                         at, SiteInstruction.Form.INSTRUCTIONS, behind, SiteInstruction.Role.FUNCTION, function),
                 covered == EntryPuns.Covered.TRAPS ? RULES.get(heads) : List.of(kept(code, start, jump, heads)),
-                at % atomicUnit + JUMP_LENGTH <= atomicUnit);
+                cut(at, heads, atomicUnit, covered == EntryPuns.Covered.TRAPS));
     }
 
     /// The same for a function of Go, in whose bytes no thread may trap: Go's runtime blocks signals by itself.
@@ -141,7 +138,19 @@ public final class PunView {
         return new EntryPun(
                 site,
                 List.of(kept(code, entry.site, JUMP_LENGTH, entry.heads())),
-                site.address() % atomicUnit + JUMP_LENGTH <= atomicUnit);
+                cut(site.address(), entry.heads(), atomicUnit, false));
+    }
+
+    /// @param heads a bit for each byte of the displacement
+    private static EntryPun.@Nullable Cut cut(long at, int heads, int atomicUnit, boolean traps) {
+        int front = (int) (atomicUnit - at % atomicUnit);
+        if (front >= JUMP_LENGTH) {
+            return null;
+        }
+        boolean whole = (heads >> front - 1 & 1) != 0;
+        int before = heads & (1 << front - 1) - 1;
+        int head = Integer.SIZE - Integer.numberOfLeadingZeros(before);
+        return new EntryPun.Cut(front, whole ? EntryPun.Cut.NO_HEAD : head, traps);
     }
 
     /// @param heads the bytes of the displacement that must trap
@@ -207,52 +216,25 @@ public final class PunView {
         return to <= code.length;
     }
 
-    /// @throws IllegalArgumentException when a thread at the head of a displaced instruction would not trap, or no one
-    ///     store toggles the site
+    /// @throws IllegalArgumentException when a thread at the head of a displaced instruction would not trap
     PatchPlan plan(long target) {
-        if (!inOneUnit) {
-            throw new IllegalArgumentException("no one store at 0x" + Long.toHexString(site.address()));
-        }
         long on = Encoding.JUMP | Integer.toUnsignedLong(displacement(target)) << Byte.SIZE;
         byte[] code = Memory.copy(site.address(), JUMP_LENGTH);
         long off = 0;
         for (int i = 0; i < JUMP_LENGTH; i++) {
             off |= (code[i] & 0xFFL) << Byte.SIZE * i;
         }
-        return PatchPlan.asItIs(site.address(), length(), JUMP_LENGTH, on, off);
+        return PatchPlan.asItIs(site.address(), Math.max(JUMP_LENGTH, site.length()), JUMP_LENGTH, on, off);
     }
 
-    /// @throws IllegalArgumentException when a thread at the head of a displaced instruction would not trap, or a store
-    ///     to the gate would not be atomic
-    PatchPlan plan(long target, long gate, long stub, long copy) {
+    /// @throws IllegalArgumentException when a store to the gate would not be atomic
+    static PatchPlan gate(long gate, long stub, long copy) {
         if (gate % Long.BYTES != 0) {
             throw new IllegalArgumentException("a gate that is not aligned: 0x" + Long.toHexString(gate));
         }
-        byte[] jump = ByteBuffer.allocate(JUMP_LENGTH)
-                .order(ByteOrder.LITTLE_ENDIAN)
-                .put((byte) Encoding.JUMP)
-                .putInt(displacement(target))
-                .array();
         int on = Encoding.displacement(gate + JUMP_LENGTH, stub);
         int off = Encoding.displacement(gate + JUMP_LENGTH, copy);
-        long toggleAt = gate + 1;
-        return new PatchPlan(
-                site.address(),
-                length(),
-                toggleAt,
-                Integer.BYTES,
-                off,
-                toggleAt + Integer.BYTES,
-                new byte[0],
-                toggleAt,
-                Integer.BYTES,
-                on,
-                off,
-                jump);
-    }
-
-    private int length() {
-        return Math.max(JUMP_LENGTH, site.length());
+        return PatchPlan.asItIs(gate + 1, Integer.BYTES, Integer.BYTES, on, off);
     }
 
     private int displacement(long target) {

@@ -42,8 +42,8 @@ public final class X86EntryPuns implements EntryPuns {
     }
 
     @Override
-    public PatchPlan plan(EntryPun pun, long target, long gate, long stub, long copy) {
-        return new PunView(pun).plan(target, gate, stub, copy);
+    public PatchPlan gate(long gate, long stub, long copy) {
+        return PunView.gate(gate, stub, copy);
     }
 
     @Override

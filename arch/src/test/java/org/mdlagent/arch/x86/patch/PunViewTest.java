@@ -45,37 +45,49 @@ class PunViewTest {
         for (int offset = 0; offset < LINE; offset++) {
             EntryPun pun = (EntryPun) fit(FRAME, address + offset, 32, 32, unit);
 
-            assertThat(pun.inOneUnit()).as("at %d", offset).isEqualTo(offset % unit <= unit - 5);
+            assertThat(pun.cut() == null).as("at %d", offset).isEqualTo(offset % unit <= unit - 5);
             assertThat(pun.site().length()).isEqualTo(6);
             assertThat(pun.site().address()).isEqualTo(address + offset);
         }
     }
 
-    /// The jump stands there for good, and the gate is switched.
+    /// Instructions begin at 0, 1 and 4.
+    @Test
+    void shouldFindTheInstructionThatABoundarySplits() {
+        int[] heads = {EntryPun.Cut.NO_HEAD, 1, 1, EntryPun.Cut.NO_HEAD};
+        for (int front = 1; front <= 4; front++) {
+            EntryPun.Cut cut = ((EntryPun) fit(FRAME, address + 8 - front, 32, 32, 8)).cut();
+
+            assertThat(cut).isEqualTo(new EntryPun.Cut(front, heads[front - 1], true));
+        }
+    }
+
+    @Test
+    void shouldLetAJumpPassByTrapsOrByOneStore() {
+        EntryPun.Cut trapping = new EntryPun.Cut(2, 0, true);
+        EntryPun.Cut steady = new EntryPun.Cut(2, 0, false);
+
+        assertThat(trapping.isPassable(0xCC_11_22_CC_E9L, 0x41_E5_89_48_55L)).isTrue();
+        assertThat(steady.isPassable(0xCC_11_22_CC_E9L, 0x41_E5_89_48_55L)).isFalse();
+        assertThat(steady.isPassable(0x41_E5_89_CC_E9L, 0x41_E5_89_48_55L)).isTrue();
+    }
+
     @Test
     void shouldSwitchAGateWhereAUnitEndsWithin() {
         EntryPun pun = (EntryPun) fit(FRAME, address + 5, 32, 32, 8);
-        PunView view = new PunView(pun);
-        long behind = address + 10;
         long gate = address + 0x1000;
 
-        PatchPlan plan = view.plan(behind + 0xCC1122CC, gate, gate + 5 + 0x11223344, gate + 5 - 2);
+        PatchPlan jump = new PunView(pun).plan(address + 10 + 0xCC1122CC);
+        PatchPlan plan = PunView.gate(gate, gate + 5 + 0x11223344, gate + 5 - 2);
 
-        assertThat(plan.isMade()).isFalse();
-        assertThat(plan.address()).isEqualTo(address + 5);
-        assertThat(plan.rewritten()).isEqualTo(bytes("e9 cc2211cc"));
-        assertThat(plan.neutralAt()).isEqualTo(gate + 1);
-        assertThat(plan.neutral()).isEqualTo(-2);
-        assertThat(plan.tail()).isEmpty();
+        assertThat(jump.toggleAt()).isEqualTo(address + 5);
+        assertThat(jump.on()).isEqualTo(0xCC_11_22_CC_E9L);
+        assertThat(plan.isMade()).isTrue();
         assertThat(plan.toggleAt()).isEqualTo(gate + 1);
         assertThat(plan.toggleSize()).isEqualTo(4);
         assertThat(plan.on()).isEqualTo(0x11223344);
         assertThat(plan.off()).isEqualTo(-2);
-        assertThatThrownBy(() -> view.plan(behind + 0xCC1122CD, gate, gate, gate))
-                .hasMessageContaining("does not trap over each instruction");
-        assertThatThrownBy(() -> view.plan(behind + 0xCC1122CC, gate + 4, gate, gate))
-                .hasMessageContaining("not aligned");
-        assertThatThrownBy(() -> view.plan(behind + 0xCC1122CC)).hasMessageContaining("no one store");
+        assertThatThrownBy(() -> PunView.gate(gate + 4, gate, gate)).hasMessageContaining("not aligned");
     }
 
     @ParameterizedTest

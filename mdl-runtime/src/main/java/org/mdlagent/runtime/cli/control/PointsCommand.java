@@ -26,6 +26,7 @@ import picocli.CommandLine.ParentCommand;
         customSynopsis = "mdl points [PID|SESSION] FUNCTION")
 public final class PointsCommand implements Callable<Integer> {
     private static final int COLUMNS = 17;
+    private static final int JUMP = 0xE9;
 
     /// Bytes of one line, at most.
     private static final int LINE_BYTES = 8;
@@ -88,11 +89,15 @@ public final class PointsCommand implements Callable<Integer> {
                         words(columns[2]),
                         hasGate ? gated.address : changed.address,
                         columns[1],
-                        hasGate ? "a jump that stays, to a gate" : tactic(columns[3], changed),
+                        hasGate ? "a jump in steps, to a gate" : tactic(columns[3], changed),
                         columns[4])));
         if (hasGate) {
-            out.printf("  on and off%n");
-            jump(gated, out);
+            if ((gated.bytes[0] & 0xFF) == JUMP) {
+                out.printf("  its bytes now%n");
+                jump(gated, out);
+            } else {
+                show("its bytes now", gated, out);
+            }
         }
         String gate = hasGate ? "gate, " : "";
         if (hasGate && hop.bytes.length > 0) {

@@ -33,12 +33,12 @@ final class CensusFindings {
                                     EntryCensus.LONGER_BYTES,
                                     100.0 * census.probedLonger() / census.longer()));
         }
-        if (census.gated() > 0) {
+        if (census.cut() > 0) {
             out.say(
                     Finding.NOTE,
-                    "idle probes",
-                    "some jumps each in %s, where an atomic unit ends within the first five bytes"
-                            .formatted(functions(census.gated())));
+                    "in steps",
+                    "the jump comes and goes in %s, where an atomic unit ends within it"
+                            .formatted(functions(census.cut())));
         }
         if (runtime != null) {
             out.say(Finding.NOTE, "calls only", "in all functions: " + runtime.reason() + ": no durations, no callers");

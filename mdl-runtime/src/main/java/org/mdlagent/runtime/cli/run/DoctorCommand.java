@@ -3,12 +3,14 @@ package org.mdlagent.runtime.cli.run;
 import java.io.IOException;
 import java.nio.file.FileStore;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
+import org.mdlagent.arch.cpu.Calibration;
 import org.mdlagent.arch.elf.ElfFile;
 import org.mdlagent.arch.shim.DecoderLibrary;
 import org.mdlagent.arch.shim.PerfEvents;
@@ -54,8 +56,7 @@ public final class DoctorCommand implements Callable<Integer> {
         checkMemory();
         checkSessions();
         checkInstallation();
-        // Probes are switched by single stores, or in copies of code before anybody executes them.
-        say(Finding.OK, "T_max", "of no effect, nor is sync=: every probe is switched by one store");
+        checkTmax();
         checkCompilers();
         if (program != null) {
             checkProgram(program);
@@ -66,6 +67,25 @@ public final class DoctorCommand implements Callable<Integer> {
     private void say(Finding finding, String subject, String text) {
         blocked |= finding == Finding.STOP;
         mdl.console().out().printf("%s  %-14s %s%n", finding.word(), subject, text);
+    }
+
+    /// Whether it is of this machine, the agent says in its log.
+    private void checkTmax() {
+        for (Path file : Calibration.files(System.getenv("XDG_STATE_HOME"), System.getenv("HOME"))) {
+            try {
+                Calibration known = Calibration.read(file);
+                say(Finding.OK, "T_max", "%,d ticks, of %s".formatted(known.tmaxTicks(), file));
+                return;
+            } catch (NoSuchFileException e) {
+                // the next one, or none
+            } catch (IOException e) {
+                say(Finding.NOTE, "T_max", file + " is ignored: " + e.getMessage());
+            }
+        }
+        say(
+                Finding.OK,
+                "T_max",
+                "not known: jumps in steps wait by membarrier, and stay in programs that fork; mdl calibrate measures it");
     }
 
     private void checkProcessor() throws IOException {

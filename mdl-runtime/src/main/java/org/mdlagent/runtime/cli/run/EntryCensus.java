@@ -33,7 +33,7 @@ import org.mdlagent.fastinst.provider.StackArguments;
 /// @param functions all that were found
 /// @param single    those whose first instruction has room for a jump
 /// @param several   those where a jump takes the place of several instructions
-/// @param gated     those of them where the jump stays when the probe is off
+/// @param cut       those of them where an atomic unit ends within the jump
 /// @param counted   how many of them have their calls counted only, by reason
 /// @param longer    functions of [#LONGER_BYTES] and more, whether they can be probed or not
 /// @param probedLonger those of them that can be
@@ -46,7 +46,7 @@ record EntryCensus(
         int functions,
         int single,
         int several,
-        int gated,
+        int cut,
         Map<String, Integer> counted,
         int longer,
         int probedLonger,
@@ -109,7 +109,7 @@ record EntryCensus(
         Map<String, Integer> counted = new TreeMap<>();
         int single = 0;
         int several = 0;
-        int gated = 0;
+        int cut = 0;
         int longer = 0;
         int probedLonger = 0;
         long functionBytes = 0;
@@ -122,7 +122,7 @@ record EntryCensus(
                 case EntryPun pun -> {
                     probedLonger += isLonger;
                     probedBytes += entries.length(i);
-                    gated += pun.inOneUnit() ? 0 : 1;
+                    cut += pun.cut() == null ? 0 : 1;
                     StackUse.Reason reason = entries.runtime() == null ? entries.countedFor(i) : null;
                     if (reason != null) {
                         counted.merge(reason.text(), 1, Integer::sum);
@@ -142,7 +142,7 @@ record EntryCensus(
                 entries.size(),
                 single,
                 several,
-                gated,
+                cut,
                 counted,
                 longer,
                 probedLonger,

@@ -80,7 +80,7 @@ public final class RunCommand implements Callable<Integer> {
     @Option(
             names = "--sync",
             paramLabel = "HOW",
-            description = "tmax, membarrier or strict. Of no effect yet: for probes in unmodified code.")
+            description = "tmax, membarrier or strict: how jumps in unmodified code wait that take steps.")
     private @Nullable String sync;
 
     @Option(
