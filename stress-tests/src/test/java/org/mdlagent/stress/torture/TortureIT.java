@@ -85,8 +85,8 @@ class TortureIT {
                 .run(List.of(twin.label()), 0, 0, name -> {})
                 .getFirst();
 
-        assertThat(result.get("failed")).as(result.detail()).isZero();
-        assertThat(result.isBroken()).as(result.detail()).isTrue();
+        assertThat(result.get("failed")).as(result.line()).isZero();
+        assertThat(result.isBroken()).as(result.line()).isTrue();
     }
 
     @Test

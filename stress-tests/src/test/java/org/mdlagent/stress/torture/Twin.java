@@ -1,6 +1,7 @@
 package org.mdlagent.stress.torture;
 
 import java.util.Locale;
+import java.util.concurrent.locks.LockSupport;
 import org.mdlagent.arch.cpu.CoreSync;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.layout.JumpDescriptor;
@@ -94,6 +95,12 @@ enum Twin implements Breakage {
         public int gateOffset() {
             return -2;
         }
+
+        /// What the processor makes of the store when another one fetches meanwhile.
+        @Override
+        public Toggle toggle(Laboratory laboratory) {
+            return inTwoStores(laboratory, 1);
+        }
     },
     /// A jump that comes and goes with all waits, but no trapping byte.
     STEPS_WITHOUT_TRAP(Kind.PUN_2_4_CUT) {
@@ -129,20 +136,12 @@ enum Twin implements Breakage {
     TORN_JUMP(Kind.PUN_2_4) {
         @Override
         public Toggle toggle(Laboratory laboratory) {
-            long sites = Memory.getLong(laboratory.api().session() + HeaderDescriptor.SITES);
-            return (indices, count, on) -> {
-                for (int i = 0; i < count; i++) {
-                    long site = sites + Memory.getInt(indices + (long) i * Integer.BYTES) * SiteDescriptor.SIZE;
-                    long store = Memory.getLong(site + SiteDescriptor.STORE);
-                    long value = Memory.getLong(site + (on ? SiteDescriptor.ON : SiteDescriptor.OFF));
-                    laboratory.api().store(store, value, Integer.BYTES);
-                    laboratory.api().store(store + Integer.BYTES, value >>> Integer.SIZE, 1);
-                }
-            };
+            return inTwoStores(laboratory, Integer.BYTES);
         }
     };
 
     static final long NANOS_MAX = 10_000_000_000L;
+    private static final long TORN_NANOS = 1_000_000;
     private static final int INT3 = 0xCC;
 
     private final Kind kind;
@@ -159,6 +158,21 @@ enum Twin implements Breakage {
     Cell cell() {
         Mode mode = kind.isPun() ? Mode.TOGGLE : Mode.PATCH;
         return new Cell(kind, 8, Sync.TMAX, mode, 1, true, 1, Interference.NONE, 1, false);
+    }
+
+    /// Stores the first bytes of what sites are to hold, and the others so late that an executor meets the mixture.
+    private static Toggle inTwoStores(Laboratory laboratory, int first) {
+        Toggle whole = NONE.toggle(laboratory);
+        long sites = Memory.getLong(laboratory.api().session() + HeaderDescriptor.SITES);
+        return (indices, count, on) -> {
+            for (int i = 0; i < count; i++) {
+                long site = sites + Memory.getInt(indices + (long) i * Integer.BYTES) * SiteDescriptor.SIZE;
+                long value = Memory.getLong(site + (on ? SiteDescriptor.ON : SiteDescriptor.OFF));
+                laboratory.api().store(Memory.getLong(site + SiteDescriptor.STORE), value, first);
+            }
+            LockSupport.parkNanos(TORN_NANOS);
+            whole.toggle(indices, count, on);
+        };
     }
 
     /// Keeps the trapping byte back.
