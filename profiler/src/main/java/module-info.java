@@ -1,4 +1,4 @@
-/// The latency profiler: what is timed when, and the reading of what was recorded.
+/// The latency profiler: decides which calls are timed and when, and reads the recorded data.
 module org.mdlagent.profiler {
     requires transitive org.mdlagent.arch;
     requires transitive org.mdlagent.fastinst;

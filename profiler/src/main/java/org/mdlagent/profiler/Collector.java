@@ -3,41 +3,40 @@ package org.mdlagent.profiler;
 import java.util.List;
 import org.mdlagent.fastinst.install.Tier;
 
-/// What collects figures of the program's functions by their probes: how long they take, how often they are
-/// called. The agent finds functions, and calls all this on its own thread, the first time when nothing is armed
-/// yet.
+/// Collects figures of the program's functions through their probes: durations and call counts. The agent
+/// finds functions and calls all methods on its own thread; the first call comes before anything is armed.
 ///
-/// Functions are told by their numbers in the session.
+/// Functions are identified by their session numbers.
 public interface Collector {
-    /// Begins to collect functions that have come with an image, or by a first call; some may have been here
-    /// before, because their image was closed meanwhile.
+    /// Begins to collect functions that came with an image or with a first call. Some may have been collected
+    /// before, because their image was closed and opened again.
     ///
     /// @param whole whether none of their calls has been missed
     void open(List<Integer> functions, boolean whole);
 
-    /// Collects functions again that were closed; the others stay as they are.
+    /// Resumes collecting closed functions; open ones are unaffected.
     void reopen(List<Integer> functions);
 
-    /// Lets other calls of functions be timed from now on.
+    /// Changes which calls of the functions are timed from now on.
     ///
-    /// @throws IllegalArgumentException when the session has one way to record
+    /// @throws IllegalArgumentException when the session has only one way to record
     void setTier(List<Integer> functions, Tier tier);
 
-    /// Goes on with what is to be done now and then.
+    /// Performs periodic work.
     ///
-    /// @return nanoseconds until it wants to go on
+    /// @return nanoseconds until the next call is due
     double tick();
 
-    /// Whether it wants to go on at once, whatever it said at last.
+    /// Whether [#tick] is due at once, whatever it returned last.
     default boolean isUrgent() {
         return false;
     }
 
-    /// Writes down in the session what has been collected so far.
+    /// Writes what has been collected so far to the session.
     ///
-    /// @return false when it cannot be told at this moment, which is over soon
+    /// @return false when that is temporarily impossible
     boolean settle();
 
-    /// Collects functions no more, until they are reopened; their figures stay.
+    /// Stops collecting functions until they are reopened; their figures stay.
     void close(List<Integer> functions);
 }

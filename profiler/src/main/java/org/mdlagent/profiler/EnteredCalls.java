@@ -7,26 +7,26 @@ import org.mdlagent.arch.session.ThreadBlock;
 import org.mdlagent.arch.session.ThreadBlocks;
 import org.mdlagent.arch.shim.Memory;
 
-/// By function: calls that probes have counted, in all threads together.
+/// Calls by function, as counted by probes, summed over all threads.
 ///
-/// Blocks whose threads have ended stay as they are until others take them over. Those that have not changed for some
-/// readings are in a sum of their own, and are not read each time: a server with a process for each connection has
-/// dozens of them.
+/// Blocks of ended threads keep their counts until another thread takes them over. Blocks that have not
+/// changed for some readings are kept in a separate sum and are not read each time: a server with one process
+/// per connection has dozens of them.
 public final class EnteredCalls {
-    /// After so many readings without a thread a block belongs to that sum.
+    /// Readings without a thread after which a block moves to the resting sum.
     private static final int READINGS_AT_REST = 16;
 
     private final ThreadBlocks threads;
     private long[] calls = {};
     private long[] ofThread = {};
 
-    /// Of the blocks that rest, by their addresses: who had them last; and of others without a thread, for how many
-    /// readings they have had none.
+    /// By block address: the last owner of each resting block; and for other blocks without a thread, the
+    /// number of readings without one.
     private final Map<Long, Integer> resting = new HashMap<>();
 
     private final Map<Long, Integer> ended = new HashMap<>();
 
-    /// The calls in blocks that rest.
+    /// Calls in resting blocks.
     private long[] restingCalls = {};
 
     /// @param header address of the session's header
@@ -34,9 +34,9 @@ public final class EnteredCalls {
         threads = new ThreadBlocks(header);
     }
 
-    /// Adds them up anew.
+    /// Sums all blocks again.
     ///
-    /// @return the sums, in an array that the next call changes
+    /// @return the sums, in an array that the next call overwrites
     public long[] read(int functions) {
         if (calls.length != functions) {
             calls = new long[functions];
@@ -53,7 +53,8 @@ public final class EnteredCalls {
             if (counters == 0 || resting.containsKey(thread.address())) {
                 continue;
             }
-            // Before its calls are read: a thread that takes it over meanwhile is seen at the next reading.
+            // Checked before the calls are read: a thread that takes the block over meanwhile is seen at the
+            // next reading.
             boolean rests = hasRested(thread);
             Memory.copy(counters, ofThread);
             add(ofThread, calls);
@@ -64,7 +65,7 @@ public final class EnteredCalls {
         return calls;
     }
 
-    /// Blocks that have had another thread since they came to rest do not rest.
+    /// Removes blocks that have had another thread since they came to rest from the resting set.
     ///
     /// @return whether there were any
     private boolean forgetWhatWokeUp() {

@@ -10,9 +10,9 @@ import org.mdlagent.fastinst.Probes;
 import org.mdlagent.fastinst.install.Tier;
 import org.mdlagent.profiler.cpu.PcSamples;
 
-/// Times every call. The recording code does all of it: here probes are only switched on and off.
+/// Times every call. Recording code does all the work; this class only switches probes on and off.
 public final class ExactProfiler implements Collector {
-    /// The session's clocks are renewed so often, for whoever reads it meanwhile.
+    /// Interval at which the session's clocks are renewed for readers.
     private static final double RENEWAL_NANOS = 100e6;
 
     private final NativeApi api;
@@ -20,7 +20,7 @@ public final class ExactProfiler implements Collector {
 
     private final @Nullable PcSamples samples;
 
-    /// @param samples of call paths, null where nobody wants them
+    /// @param samples of call paths, null when not wanted
     public ExactProfiler(NativeApi api, Probes probes, @Nullable PcSamples samples) {
         this.api = api;
         this.probes = probes;
@@ -40,7 +40,7 @@ public final class ExactProfiler implements Collector {
         record(functions, true);
     }
 
-    /// Calls are missing from then on.
+    /// Switches recording on or off, and marks the counts as interrupted: calls are missing from now on.
     private void record(List<Integer> functions, boolean on) {
         for (int function : functions) {
             if (probes.isLeftOut(function) == on) {
@@ -63,7 +63,7 @@ public final class ExactProfiler implements Collector {
         return samples == null ? RENEWAL_NANOS : Math.min(RENEWAL_NANOS, samples.look());
     }
 
-    /// Sites that were found to be of functions that are left out are on still.
+    /// Switches off newly learned sites of functions that are left out.
     private void adoptLearnedSites() {
         List<Integer> out = new ArrayList<>();
         for (int function : probes.adoptLearnedSites()) {

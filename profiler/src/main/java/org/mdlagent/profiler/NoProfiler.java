@@ -5,9 +5,9 @@ import org.mdlagent.arch.shim.NativeApi;
 import org.mdlagent.fastinst.Probes;
 import org.mdlagent.fastinst.install.Tier;
 
-/// Collects nothing: in a session whose probes are for clients and metrics alone.
+/// Collects nothing: for sessions whose probes serve only clients and metrics.
 public final class NoProfiler implements Collector {
-    /// Nothing needs to go on but the session's clock, which native code keeps.
+    /// There is no periodic work except the session's clock, which native code keeps.
     private static final double LOOK_NANOS = 500e6;
 
     private final ExactProfiler probes;
@@ -40,7 +40,7 @@ public final class NoProfiler implements Collector {
 
     @Override
     public boolean settle() {
-        return false; // There is nothing to write down.
+        return false; // Nothing to write.
     }
 
     @Override

@@ -1,7 +1,7 @@
-/// What to measure: how long functions take, of every call or of samples.
+/// Measures function latency, of every call or of samples.
 ///
-/// The agent drives a [org.mdlagent.profiler.Collector]; reports read what it has left in the session. Packages depend
-/// on those below them alone:
+/// The agent drives a [org.mdlagent.profiler.Collector], which writes to the session; reports read the
+/// session. A package depends only on packages below it:
 ///
 /// | package | |
 /// | --- | --- |
@@ -10,15 +10,15 @@
 /// | `report.format` | text, and files of other tools |
 /// | `report.session` | reads a session |
 /// | `slice` | slices of a session's time, written and read |
-/// | `report.statistics` | how far figures can be trusted |
-/// | `report.profile` | what a report knows of a program |
+/// | `report.statistics` | errors of figures, comparison of runs |
+/// | `report.profile` | the data model of reports |
 /// | `report.file`, `report.codec` | the bytes of sessions and of stored records |
 /// | `sampled` | the sampled profiler |
 /// | `records` | timed calls in the threads' rings |
-/// | `profiler` | what a collector is, and that of every call |
+/// | `profiler` | the collector interface, and the exact collector |
 /// | `tier` | which calls are timed |
 /// | `policy` | when the probes of sliced functions are on |
-/// | `estimate` | what recorded figures stand for |
+/// | `estimate` | errors of estimates, cost of probes |
 @NullMarked
 package org.mdlagent.profiler;
 

@@ -13,27 +13,26 @@ import org.mdlagent.arch.shim.PcSampler;
 import org.mdlagent.fastinst.Probes;
 import org.mdlagent.fastinst.calls.CodePlaces;
 
-/// The frames of the session's call paths: one for each function with probes, each piece of other code that one
-/// unwind
-/// description is for, and each name of code that the program has made at run time.
+/// The frames of the session's call paths: one for each probed function, each unwind description of other
+/// code, and each name of code generated at run time.
 final class CodeFrames {
-    /// Files about code made at run time are looked at so often at most: they grow by a line for each function.
+    /// Minimum interval between reads of a perf map: it grows by a line for each function.
     private static final long LOOK_NANOS = 1_000_000_000;
 
-    /// The kernel's image, which is no file.
+    /// The vDSO, which is no file.
     private static final String VDSO = "[vdso]";
 
     private final Probes probes;
     private final PcSampler sampler;
 
-    /// By index of function; 0 where there is none yet.
+    /// By function index; 0 where there is none yet.
     private int[] ofFunctions = {};
 
     private final Map<String, Image> images = new HashMap<>();
     private final Map<Code, Integer> ofCode = new HashMap<>();
     private final Map<String, Integer> ofNames = new HashMap<>();
 
-    /// By process: what it says of code that it has made.
+    /// By process: the code it has generated, from its perf map.
     private final Map<Integer, Made> made = new HashMap<>();
 
     private long lookedNanos;
@@ -43,8 +42,8 @@ final class CodeFrames {
         long size;
     }
 
-    /// @param path  of the session's string
-    /// @param build the same
+    /// @param path  offset of the session's string
+    /// @param build offset of the session's string
     private record Image(int path, int build) {}
 
     private record Code(String image, long address) {}
@@ -54,7 +53,7 @@ final class CodeFrames {
         this.sampler = sampler;
     }
 
-    /// The frame of a function's own code; 0 when no sample was there.
+    /// The frame of a function's own code; 0 if no sample was there.
     int ofFunction(int function) {
         return function < ofFunctions.length ? ofFunctions[function] : 0;
     }
@@ -79,12 +78,12 @@ final class CodeFrames {
         return new PcSampler.Frames(name == null ? PcSampler.ELSEWHERE : ofNames.computeIfAbsent(name, this::named));
     }
 
-    /// Addresses may be other functions' from now on.
+    /// Drops the address cache: addresses may belong to other functions now.
     void forget() {
         sampler.forget();
     }
 
-    /// Reads again what programs say of code that they make, if it has changed.
+    /// Rereads perf maps that have changed.
     void refresh() {
         long now = System.nanoTime();
         if (made.isEmpty() || now - lookedNanos < LOOK_NANOS) {
@@ -137,7 +136,7 @@ final class CodeFrames {
         try (ElfFile file = ElfFile.open(Path.of(path))) {
             return file.buildId();
         } catch (IOException | InvalidPathException e) {
-            return null; // its code is told by addresses
+            return null; // perf maps describe its code
         }
     }
 

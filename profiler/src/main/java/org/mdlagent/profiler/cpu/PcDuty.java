@@ -1,34 +1,34 @@
 package org.mdlagent.profiler.cpu;
 
-/// How often threads are sampled: all the time, where they rarely wait. A clock that counts a thread's CPU time is
-/// begun and ended whenever a processor turns to the thread and leaves it. So those that wait often, as most servers'
-/// do, are sampled in one second of so many, and each sample stands for as many.
+/// The duty cycle of sampling. A per-thread CPU clock is started and stopped at each context switch, so it
+/// costs most in threads that wait often, as most servers' threads do. Such threads are sampled in one second
+/// out of N, and each sample counts N times. Threads that rarely wait are sampled all the time.
 final class PcDuty {
-    /// How many seconds one may stand for.
+    /// Upper limit of N.
     static final int WEIGHT_MAX = 50;
 
-    /// What a clock costs at each switch: 0.5 us between two processes and a pipe, 2 us in postgres.
+    /// Cost of the clock per context switch: 0.5 us between two processes and a pipe, 2 us in postgres.
     private static final double SWITCH_NANOS = 1_000;
 
-    /// What clocks may cost, of the CPU time.
+    /// Share of the CPU time that clocks may cost.
     private static final double PART = 0.002;
 
     private double cpuNanos;
     private double switches;
 
-    /// Half of what was known is forgotten before more is learned.
+    /// Halves the weight of past observations.
     void age() {
         cpuNanos /= 2;
         switches /= 2;
     }
 
-    /// Threads have had so much CPU time, and processors have turned to them so often for it.
+    /// Adds the CPU time that threads have had and how often a processor switched to them.
     void add(double cpuNanos, double switches) {
         this.cpuNanos += cpuNanos;
         this.switches += switches;
     }
 
-    /// In one of how many seconds threads are to be sampled.
+    /// N: threads are sampled in one of N seconds.
     int weight() {
         if (cpuNanos <= 0) {
             return 1;

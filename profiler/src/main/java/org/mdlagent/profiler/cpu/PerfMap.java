@@ -5,26 +5,26 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/// What a process says of code that it has made at run time: `/tmp/perf-PID.map`, lines of an address and a
-/// length, both
-/// hexadecimal, and a name (Linux, tools/perf/Documentation/jit-interface.txt). What is written later holds.
+/// A process's perf map, `/tmp/perf-PID.map`: code generated at run time, as lines of an address and a
+/// length, both hexadecimal, and a name (Linux, tools/perf/Documentation/jit-interface.txt). Later lines
+/// override earlier ones.
 ///
-/// Lines that are none are passed over.
+/// Malformed lines are skipped.
 final class PerfMap {
     private static final int BYTES_MAX = 64 << 20;
     private static final int NAME_MAX = 512;
 
     private final TreeMap<Long, Code> codes = new TreeMap<>();
 
-    /// @param end behind the last byte
+    /// @param end one past the last byte
     private record Code(long end, String name) {}
 
-    /// The most of a file that is read.
+    /// Upper limit of bytes read from a file.
     static int bytesMax() {
         return BYTES_MAX;
     }
 
-    /// What the file says, instead of what it said before.
+    /// Replaces the contents by those of the file.
     void parse(byte[] text) {
         codes.clear();
         int end = -1;
@@ -52,7 +52,7 @@ final class PerfMap {
                 put(start, new Code(start + length, name.length() > NAME_MAX ? name.substring(0, NAME_MAX) : name));
             }
         } catch (NumberFormatException e) {
-            return; // no line of such a file
+            return; // malformed
         }
     }
 
@@ -60,7 +60,7 @@ final class PerfMap {
         return Long.parseLong(text.startsWith("0x") ? text.substring(2) : text, 16);
     }
 
-    /// Code that was in the same place is gone.
+    /// Adds code and removes older code at the same addresses.
     private void put(long start, Code code) {
         Map.Entry<Long, Code> before = codes.lowerEntry(start);
         if (before != null && before.getValue().end > start) {
@@ -70,7 +70,7 @@ final class PerfMap {
         codes.put(start, code);
     }
 
-    /// The name of what is at an address, null where nothing is known.
+    /// The name of the code at an address, null if unknown.
     @Nullable
     String at(long address) {
         Map.Entry<Long, Code> found = codes.floorEntry(address);

@@ -3,17 +3,17 @@ package org.mdlagent.profiler.cpu;
 import java.util.Arrays;
 import java.util.function.IntToLongFunction;
 
-/// Which part of the samples of late each function has. What was sampled long ago is forgotten little by little.
+/// Each function's share of recent samples. Old samples decay exponentially.
 final class RecentShares {
-    /// What was sampled so long ago counts for a third of what is sampled now.
+    /// Decay time constant: after it, a sample counts e^-1.
     private static final double MEMORY_NANOS = 4e9;
 
-    /// Fewer samples of a function, or of all, tell nothing.
+    /// Minimum samples, of a function and of all functions, for a known share.
     private static final double FUNCTION_MIN = 3;
 
     private static final double ALL_MIN = 20;
 
-    /// By function: the samples of late, and all that there were when those were added up.
+    /// By function: decayed samples, and the sample count that they include.
     private double[] recent = {};
 
     private long[] before = {};
@@ -22,18 +22,18 @@ final class RecentShares {
     private double recentOfAll;
     private long beforeOfAll;
 
-    /// Makes room for functions that have come.
+    /// Makes room for new functions.
     void grow(int functions) {
         recent = Arrays.copyOf(recent, functions);
         before = Arrays.copyOf(before, functions);
     }
 
-    /// Adds what was sampled since the last time.
+    /// Adds the samples taken since the last call.
     ///
-    /// @param nanos   since then
-    /// @param weight  how many each of late stands for: where they are rarer, they are forgotten later
+    /// @param nanos   since the last call
+    /// @param weight  periods that each new sample stands for; the time constant grows by this factor
     /// @param all     samples so far
-    /// @param samples by function: so far
+    /// @param samples by function: samples so far
     void add(double nanos, int weight, long all, IntToLongFunction samples) {
         this.weight = weight;
         double kept = Math.exp(-nanos / (MEMORY_NANOS * weight));
@@ -46,7 +46,7 @@ final class RecentShares {
         }
     }
 
-    /// A function's part; 0 where little is known.
+    /// A function's share; 0 if too little is known.
     double share(int function) {
         boolean known = recentOfAll >= ALL_MIN * weight && recent[function] >= FUNCTION_MIN * weight;
         return known ? recent[function] / recentOfAll : 0;

@@ -5,12 +5,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
-/// What the kernel's scheduler has given a thread so far (`/proc/TID/schedstat`, proc(5)).
+/// Scheduler statistics of a thread so far (`/proc/TID/schedstat`, proc(5)).
 ///
 /// @param nanos    CPU time
-/// @param switches how often a processor turned to it
+/// @param switches how often a processor switched to it
 record ScheduledTime(long nanos, long switches) {
-    /// @return null when the thread has ended, or this kernel does not tell
+    /// @return null when the thread has ended or the kernel has no such statistics
     static @Nullable ScheduledTime of(int tid) {
         try {
             return parse(Files.readString(Path.of("/proc", Integer.toString(tid), "schedstat")));
@@ -19,7 +19,7 @@ record ScheduledTime(long nanos, long switches) {
         }
     }
 
-    /// @param line of three numbers: CPU time, time in a queue, and how often it came to an end
+    /// @param line three numbers: CPU time, run-queue time, and time slices run
     static @Nullable ScheduledTime parse(String line) {
         String[] words = line.strip().split(" ", -1);
         try {
@@ -29,7 +29,8 @@ record ScheduledTime(long nanos, long switches) {
         }
     }
 
-    /// What has come since it was asked before; all, if it was not, or if it is another thread with the same id.
+    /// The increase since `before`; everything if that is null or belongs to an earlier thread with the same
+    /// id.
     ScheduledTime since(@Nullable ScheduledTime before) {
         if (before == null || before.nanos > nanos || before.switches > switches) {
             return this;

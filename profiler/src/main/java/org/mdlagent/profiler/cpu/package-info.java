@@ -1,4 +1,4 @@
-/// Where the program's threads spend their CPU time, by samples of the kernel's.
+/// Where the program's threads spend their CPU time, from samples taken by the kernel.
 @NullMarked
 package org.mdlagent.profiler.cpu;
 

@@ -2,35 +2,38 @@ package org.mdlagent.profiler.estimate;
 
 import java.util.OptionalDouble;
 
-/// How many standard deviations half a confidence interval of 95 % is wide.
+/// Half-widths of 95 % confidence intervals, in standard deviations.
 public final class Confidence {
-    /// Where the standard deviation is known.
+    /// For a known standard deviation.
     public static final double QUANTILE_95 = 1.96;
 
-    /// What none of n observations has met has a part of at most 3 / n, in 95 of 100 cases: the rule of three (Hanley,
-    /// Lippman-Hand, "If Nothing Goes Wrong, Is Everything All Right?", JAMA 249, 1983).
+    /// An event that none of n observations has met has a probability of at most 3 / n, with 95 % confidence:
+    /// the rule of three (Hanley, Lippman-Hand, "If Nothing Goes Wrong, Is Everything All Right?", JAMA 249,
+    /// 1983).
     public static final double UNMET_OBSERVATIONS = 3;
 
-    /// What probes take of a program while they count is predicted: estimates of sqlite3's and Lua's calls were off by
-    /// up to this part, all together.
+    /// Systematic error of call estimates: probe cost while counting is predicted, not measured. Estimates of
+    /// sqlite3's and Lua's calls were off by up to this share, all functions together.
     private static final double PREDICTION = 0.05;
 
     private Confidence() {}
 
-    /// Where it was estimated: the quantile of Student's distribution, by the expansion of Cornish and Fisher
-    /// (Abramowitz and Stegun, 26.7.5), 11 % too small for one degree of freedom, and less than 1 % for more.
+    /// For an estimated standard deviation: the quantile of Student's distribution, by the Cornish-Fisher
+    /// expansion (Abramowitz and Stegun, 26.7.5); 11 % too small for one degree of freedom, less than 1 % for
+    /// more.
     ///
-    /// @param freedom degrees of freedom, above 0, infinite where it is known
+    /// @param freedom degrees of freedom, above 0; infinite for a known deviation
     public static double quantile95(double freedom) {
         double inverse = 1 / freedom;
         return QUANTILE_95 + inverse * (2.37 + inverse * (2.82 + inverse * (2.56 + inverse * 1.59)));
     }
 
-    /// Half the interval of an estimated number of calls, relative to it; empty where the number is exact or 0.
+    /// Relative half-width of the interval of an estimated number of calls; empty if the number is exact or
+    /// 0.
     ///
-    /// An estimate that is too low has a variance that is too low, too: both come from slices that have missed
-    /// calls. So the interval reaches as far as that of a count of Poisson's distribution that varies as much, by
-    /// the approximation of Wilson and Hilferty (Johnson, Kemp, Kotz, "Univariate Discrete Distributions", ch. 4).
+    /// An estimate that is too low has a variance that is too low as well: both come from slices that missed
+    /// calls. So the interval is that of a Poisson count with the same variance, by the Wilson-Hilferty
+    /// approximation (Johnson, Kemp, Kotz, "Univariate Discrete Distributions", ch. 4).
     public static OptionalDouble relativeError(double variance, long count) {
         if (variance <= 0 || count <= 0) {
             return OptionalDouble.empty();
@@ -41,16 +44,16 @@ public final class Confidence {
         return OptionalDouble.of(upper / events - 1 + PREDICTION);
     }
 
-    /// Half the interval of what is estimated by how many samples have met it, above 0 of them, relative to it: their
-    /// number has Poisson's distribution.
+    /// Relative half-width for a figure estimated from `count` samples, above 0; the count is Poisson
+    /// distributed.
     public static double ofSamples(double count) {
         return QUANTILE_95 / Math.sqrt(count);
     }
 
-    /// Half the interval of a part that was estimated, relative to it; empty where fewer than two observations tell.
+    /// Relative half-width for an estimated share; empty for fewer than two observations.
     ///
-    /// @param part         that observations were found to have, above 0
-    /// @param observations how many there were, of which none has to do with another
+    /// @param part         the share found, above 0
+    /// @param observations number of independent observations
     public static OptionalDouble ofPart(double part, double observations) {
         if (observations < 2) {
             return OptionalDouble.empty();
@@ -60,7 +63,7 @@ public final class Confidence {
         return OptionalDouble.of(Math.max(byChance, UNMET_OBSERVATIONS / observations));
     }
 
-    /// What of [#relativeError] is due to chance: what it is not is the same in another run.
+    /// The random component of [#relativeError]; the systematic rest is the same in every run.
     public static double ofChance(double relativeError) {
         return Math.max(0, relativeError - PREDICTION);
     }

@@ -2,19 +2,20 @@ package org.mdlagent.profiler.estimate;
 
 import org.mdlagent.arch.site.RecordingTicks;
 
-/// What probes cost the program, observed: the calls that recording code has counted anyway, times what it was
-/// measured to add to a call of an empty function ("Performance Measurement Tools and MDL", 1997, calls the sum
-/// obsCost), and what caches add to that. In ticks of the time-stamp counter.
+/// The observed cost of probes: counted calls times the measured cost of a call of an empty function
+/// ("Performance Measurement Tools and MDL", 1997, calls the sum obsCost), plus cache effects. In ticks of
+/// the time-stamp counter.
 ///
-/// @param cpuTime whether durations are measured by the threads' CPU time
+/// @param cpuTime whether durations are the threads' CPU time
 public record ProbeCost(boolean cpuTime) {
-    /// What a call that tells its caller costs besides: the ring and the shim's code for it are in no cache.
+    /// Extra cost of a call that reports its caller: the ring and the shim's code for it are not in any
+    /// cache.
     private static final double TELLING = 1000;
 
-    /// What a call costs besides where its stub, its site and its rows have left a cache since the last one,
-    /// and at how many calls in a second of CPU time half of them are still there. The first cache is full of
-    /// other things within some ten microseconds, the second within a part of a millisecond. Fitted to the CPU
-    /// time of a sqlite3 that answers queries, beside one without probes.
+    /// Extra cost of a call when its stub, site and rows have left a cache since the last call, and the call
+    /// rate per second of CPU time at which half of them are still cached. Other work fills the first-level
+    /// cache within some ten microseconds, the second-level cache within a fraction of a millisecond. Fitted
+    /// to the CPU time of a sqlite3 that answers queries, with and without probes.
     private static final double COLD_COUNTED = 140;
 
     private static final double COLD_EXACT = 280;
@@ -23,44 +24,44 @@ public record ProbeCost(boolean cpuTime) {
     private static final double COLDER_EXACT = 600;
     private static final double COLDER_RATE = 3_000;
 
-    /// Of a function in the account of a session.
+    /// The cost of a function over a session.
     ///
-    /// @param entered  calls that were counted
-    /// @param byChance of these, calls that were timed by chance
-    /// @param all      of these, calls that were timed because all were
-    /// @param rate     its calls in a second of the program's CPU time, on average, seen or not
+    /// @param entered  calls counted
+    /// @param byChance of these, calls timed by chance
+    /// @param all      of these, calls timed while every call was timed
+    /// @param rate     average calls per second of the program's CPU time, seen or not
     public double of(long entered, double byChance, double all, double rate) {
         double counted = Math.max(0, entered - all);
         return counted * counted(rate) + timedByChance(byChance) + all * exact(rate);
     }
 
-    /// What it costs besides that calls tell their callers, through the threads' rings.
+    /// Extra cost of calls that report their callers through the threads' rings.
     public double telling(double calls) {
         return TELLING * calls;
     }
 
-    /// What a call of a function costs whose calls are all counted.
+    /// The cost of one call of a function whose calls are all counted.
     ///
-    /// @param rate its calls in a second of the program's CPU time
+    /// @param rate its calls per second of the program's CPU time
     public double counted(double rate) {
         return RecordingTicks.COUNTED + cold(COLD_COUNTED, COLDER_COUNTED, rate);
     }
 
-    /// What a call costs that a slice counts.
+    /// The cost of one call counted in a slice.
     ///
-    /// @param rate the function's calls in a second of the program's CPU time
+    /// @param rate the function's calls per second of the program's CPU time
     public double sliced(double rate) {
         return RecordingTicks.SLICED + cold(COLD_COUNTED, COLDER_COUNTED, rate);
     }
 
-    /// What it costs besides to time calls by chance.
+    /// Extra cost of timing calls by chance.
     public double timedByChance(double timed) {
         return RecordingTicks.BY_CHANCE * timed + clock(timed);
     }
 
-    /// What a call of a function costs whose calls are all recorded.
+    /// The cost of one call of a function whose calls are all recorded.
     ///
-    /// @param rate its calls in a second of the program's CPU time
+    /// @param rate its calls per second of the program's CPU time
     public double exact(double rate) {
         return RecordingTicks.EXACT + cold(COLD_EXACT, COLDER_EXACT, rate) + clock(1);
     }
@@ -73,10 +74,10 @@ public record ProbeCost(boolean cpuTime) {
         return value * value;
     }
 
-    /// How many of a row's calls were timed by chance: its function may have been exact at times.
+    /// The number of a row's calls that were timed by chance; its function may have been exact at times.
     ///
-    /// @param calls that the timed ones stand for
-    /// @param most  calls that one of them stands for
+    /// @param calls that the timed calls stand for
+    /// @param most  calls that one timed call stands for
     public static double byChance(long calls, long timed, int most) {
         return most <= 1 ? 0 : Math.min(timed, (double) Math.max(0, calls - timed) / (most - 1));
     }

@@ -1,4 +1,4 @@
-/// What recorded figures stand for: how far an estimate may be off, and what probes have cost.
+/// Properties of recorded figures: the error of estimates and the cost of probes.
 @NullMarked
 package org.mdlagent.profiler.estimate;
 

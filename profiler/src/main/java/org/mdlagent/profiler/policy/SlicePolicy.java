@@ -5,99 +5,100 @@ import java.util.function.IntPredicate;
 import java.util.function.IntToDoubleFunction;
 import org.mdlagent.profiler.estimate.ProbeCost;
 
-/// When the probes of sliced functions are on: those that are too frequent for the budget to stay on.
+/// Decides when the probes of sliced functions are on. Sliced functions are too frequent for their probes to
+/// stay on within the budget.
 ///
-/// *Count slices* only count, since that is what costs the least. As many functions are on together as do not
-/// make the program much slower. *Duration slices* time the calls of a few functions while all others are off,
-/// so that a caller's duration does not contain the probes of its callees. Functions that have much of the CPU
-/// time have their turn more often.
+/// *Count slices* only count, because that costs least. As many functions are on together as the limit on the
+/// program's slowdown allows. *Duration slices* time the calls of a few functions while all others are off,
+/// so that a caller's duration does not contain its callees' probes. Functions with a large share of the CPU
+/// time are sliced more often.
 ///
-/// Slices of frequent functions are short and many, those of rarer ones long and few: a slice lasts as long as
-/// some hundred calls take, so that switching probes costs less than counting does. Where there are so few functions
-/// that switching them costs next to nothing, all slices are short and many.
+/// Slices of frequent functions are short and many; slices of rare ones are long and few. A slice lasts as
+/// long as some hundred calls take, so that switching probes costs less than counting. If there are so few
+/// functions that switching costs next to nothing, all slices are short and many.
 public final class SlicePolicy {
-    /// The part of the budget that functions have whose probes stay on, while others are sliced.
+    /// Share of the budget for functions whose probes stay on while others are sliced.
     public static final double PART_OF_OTHERS = 0.6;
 
-    /// Parts of the budget: for counting in slices, for timing in slices, and for the agent to open and close
-    /// them.
+    /// Shares of the budget: for count slices, for duration slices, and for the agent to open and close
+    /// slices.
     static final double COUNT_PART = 0.25;
 
     static final double TIME_PART = 0.08;
     static final double SWITCH_PART = 0.15;
 
-    /// Count slices take no more than so many times the budget as a part of the time: 5 % at a budget of 1 %. More
-    /// slices than these tell little more.
+    /// Upper limit of the duty cycle of count slices, as a multiple of the budget: 5 % at a budget of 1 %. A
+    /// higher duty cycle adds little information.
     static final double DUTY_OF_BUDGET = 5;
 
     static final double DUTY_MAX = 0.5;
 
-    /// Counting makes the program slower by no more than this part while it is on, as it is predicted: else not
-    /// all functions of a group are on together, but some in turn.
+    /// Upper limit of the predicted slowdown while counting is on; above it, the functions of a group take
+    /// turns.
     static final double LOAD_MAX = 0.06;
 
     static final int GROUPS_MAX = 8;
 
-    /// Frequent functions have at least so many calls in a second of CPU time: 25 in a slice.
+    /// Minimum rate of a frequent function, in calls per second of CPU time: 25 calls in a slice.
     static final double FREQUENT = 50_000;
 
-    /// Of what there is for counting in slices, the part for these.
+    /// Share of the count-slice budget for frequent functions.
     static final double FREQUENT_PART = 0.75;
 
-    /// The shortest periods and slices, in nanoseconds: of frequent functions, and of the others.
+    /// The shortest periods and slices in nanoseconds, for frequent functions and for the others.
     static final double PERIOD_NANOS = 20e6;
 
     static final double PERIOD_NANOS_RARE = 200e6;
 
-    /// Where nothing limits what measuring may cost, periods are so many times shorter.
+    /// Factor by which periods are shorter when the cost is not limited.
     static final double UNLIMITED = 10;
     static final double LENGTH_NANOS = 300e3;
     static final double LENGTH_NANOS_RARE = 3e6;
 
-    /// How long probes are on before a slice begins: code that was just switched on, its stubs and its counters
-    /// are in no cache, so the program makes fewer calls meanwhile.
+    /// Warm-up: how long probes are on before a slice begins. The code, stubs and counters just switched on
+    /// are in no cache, so the program makes fewer calls at first.
     public static final double SETTLING_NANOS = 150e3;
 
-    /// Duration slices last longer: calls must end in them.
+    /// Duration slices last longer: calls must end within them.
     static final double TIMED_LENGTH_NANOS = 1e6;
 
     static final double TIMED_LENGTH_NANOS_OTHERS = 5e6;
 
-    /// Functions that are timed together.
+    /// Functions timed together.
     static final int TIMED_TOGETHER = 16;
 
-    /// Functions with this part of the CPU time are timed more often than others.
+    /// Functions with at least this share of the CPU time are timed more often.
     static final double MUCH_TIME = 0.001;
 
-    /// Timing takes this part of a duration slice, about, and this many calls of a function.
+    /// Approximate share of a duration slice that timing takes, and the limits of timed calls per function.
     static final double TIMING_PART = 0.05;
 
     static final double TIMED_MIN = 2;
     static final double TIMED_MAX = 64;
 
-    /// What it takes the agent to wake up twice, and to open and close a slice without functions, in nanoseconds.
+    /// Nanoseconds for the agent to wake up twice and to open and close a slice without functions.
     public static final double FIXED_NANOS = 20e3;
 
     private final ProbeCost cost;
     private final double budget;
     private final double ticksPerNano;
 
-    /// @param budget the part of the program's time that measuring may cost, above 0 and up to 1
+    /// @param budget the share of the program's time that measuring may cost, above 0 and up to 1
     public SlicePolicy(ProbeCost cost, double budget, double ticksPerNano) {
         this.cost = cost;
         this.budget = budget;
         this.ticksPerNano = ticksPerNano;
     }
 
-    /// What is known of the program.
+    /// The observed state of the program.
     ///
     /// @param functions that are sliced
-    /// @param rate      by function: calls for each nanosecond of CPU time
-    /// @param share     by function: its part of the CPU time, 0 where that is not known
+    /// @param rate      by function: calls per nanosecond of CPU time
+    /// @param share     by function: its share of the CPU time, 0 if unknown
     /// @param timeable  by function: whether there is memory for its durations
-    /// @param pace      CPU time of the program for each nanosecond that passes while it runs, 1 or more
-    /// @param used      the same of late, idle time included
-    /// @param switching what it takes to open and close a slice of one function, in nanoseconds
+    /// @param pace      CPU time per nanosecond of wall time while the program runs, 1 or more
+    /// @param used      recent CPU time per nanosecond of wall time, idle time included
+    /// @param switching nanoseconds to open and close a slice, per function in it
     public record Observation(
             int[] functions,
             IntToDoubleFunction rate,
@@ -107,18 +108,17 @@ public final class SlicePolicy {
             double used,
             double switching) {}
 
-    /// What to do until the next plan: count slices of frequent functions and of others, and duration slices of
-    /// functions with much of the CPU time and of others.
+    /// The slicing until the next plan.
     ///
-    /// @param frequent counted in short slices
-    /// @param rare     counted in long slices
-    /// @param dear     timed often
-    /// @param others   timed now and then
+    /// @param frequent frequent functions, counted in short slices
+    /// @param rare     other functions, counted in long slices
+    /// @param dear     functions with a large share of the CPU time, timed often
+    /// @param others   other functions, timed now and then
     public record Plan(Slicing frequent, Slicing rare, Slicing dear, Slicing others) {}
 
-    /// @return what suits this
+    /// @return the plan for this state
     public Plan plan(Observation seen) {
-        // The more slices there are, the fewer phases fall between them.
+        // With more slices, fewer phases of the program fall between them.
         boolean affordable = switchingNanos(seen, seen.functions.length) <= SWITCH_PART * income(seen) * PERIOD_NANOS;
         IntPredicate often = i -> affordable || 1e9 * seen.rate.applyAsDouble(i) >= FREQUENT;
         int[] frequent = which(seen, often);
@@ -154,7 +154,7 @@ public final class SlicePolicy {
         return new Slicing(apart(functions, groups), step, false, period / groups, length);
     }
 
-    /// Those that are neighbours in a file, and call each other, are on at different times.
+    /// Puts neighbours in a file, which call each other, into different groups.
     private static int[] apart(int[] functions, int groups) {
         int[] apart = new int[functions.length];
         int at = 0;
@@ -178,7 +178,7 @@ public final class SlicePolicy {
         return new Slicing(functions, step, true, period, length);
     }
 
-    /// What the agent may spend, as a part of the time that passes.
+    /// The share of wall time that the agent may spend.
     private double income(Observation seen) {
         return budget * Math.max(0.1, seen.used);
     }
@@ -187,7 +187,7 @@ public final class SlicePolicy {
         return FIXED_NANOS + functions * seen.switching;
     }
 
-    /// What counting calls of these functions takes while it is on, as a part of the program's time.
+    /// The predicted share of the program's time that counting these functions takes while it is on.
     private double load(Observation seen, int[] functions) {
         double ticks = 0;
         for (int function : functions) {
@@ -197,9 +197,10 @@ public final class SlicePolicy {
         return ticks / ticksPerNano;
     }
 
-    /// Of how many calls of a function one is timed in its duration slices; a power of two, above 1.
+    /// The sampling factor of a function's duration slices: one of so many calls is timed. A power of two,
+    /// above 1.
     ///
-    /// @param rate calls for each nanosecond of CPU time
+    /// @param rate calls per nanosecond of CPU time
     public int mean(Slicing slicing, double rate, double pace) {
         double room = TIMING_PART * slicing.lengthNanos() * ticksPerNano / cost.timedByChance(1) / slicing.step();
         double expected = rate * pace * slicing.lengthNanos();

@@ -1,5 +1,5 @@
-/// Decisions of the sampled profiler, without access to memory, clock or randomness: what is given in, and a
-/// plan out. So they are tested by simulation.
+/// The decisions of the sampled profiler as pure functions, without access to memory, clock or randomness, so
+/// that they can be tested by simulation.
 @NullMarked
 package org.mdlagent.profiler.policy;
 

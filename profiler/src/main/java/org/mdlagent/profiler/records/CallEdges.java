@@ -9,16 +9,16 @@ import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.shim.NativeApi;
 import org.mdlagent.fastinst.calls.ReturnSite;
 
-/// Who calls whom: adds calls that tell their callers to the edges of the call graph, in the session file.
+/// The call graph: adds calls that report their callers to its edges in the session file.
 ///
-/// Calls of one edge that follow each other are added up first. Used by one thread.
+/// Consecutive calls of one edge are summed first. Used by one thread.
 final class CallEdges {
-    /// Places that functions are called from, kept for the next call.
+    /// Size of the cache of call sites.
     private static final int CALL_SITES_MAX = 1 << 18;
 
     private static final int EDGES_MAX = 1 << 18;
 
-    /// Edges are allocated so many at a time.
+    /// Edges per allocation.
     static final int BLOCK = 64;
 
     private final NativeApi api;
@@ -29,12 +29,12 @@ final class CallEdges {
     /// By callee and caller.
     private final LongMap<Edge> edges = new LongMap<>(EDGES_MAX);
 
-    /// What is left of the block that edges are taken from.
+    /// The rest of the block that new edges are taken from.
     private long blockNext;
 
     private long blockEnd;
 
-    /// Address of the edge that these are to be added to yet, 0 for none.
+    /// Address of the edge that pending sums belong to, 0 for none.
     private long added;
 
     private long calls;
@@ -44,11 +44,11 @@ final class CallEdges {
     /// @param address of a `struct mdl_edge`
     private record Edge(long address) {}
 
-    /// What is known of code that calls.
+    /// What is known of a call site.
     private static final class Site {
         final ReturnSite call;
 
-        /// What was called here last, and the edge of that.
+        /// The last callee from this site, and its edge.
         int callee = ReturnSite.NONE;
 
         @Nullable
@@ -59,22 +59,22 @@ final class CallEdges {
         }
     }
 
-    /// @param returnSites tells of a return address what call stands there
+    /// @param returnSites finds the call before a return address
     CallEdges(NativeApi api, LongFunction<ReturnSite> returnSites) {
         this.api = api;
         functions = new FunctionRecords(api.session());
         this.returnSites = returnSites;
     }
 
-    /// Forgets what stood where: images have come or gone.
+    /// Drops cached call sites: images have come or gone.
     void forgetCallSites() {
         known.clear();
     }
 
-    /// Adds a timed call, which is in the session file after [#store].
+    /// Adds a timed call; it is in the session file after [#store].
     ///
     /// @param function index of the callee
-    /// @param from     code of the caller
+    /// @param from     code address in the caller
     /// @param weight   calls that it stands for
     void add(int function, long from, long ticks, long weight) {
         Site site = site(from);
@@ -98,7 +98,7 @@ final class CallEdges {
         samples++;
     }
 
-    /// Stores what has been added.
+    /// Stores pending sums.
     void store() {
         if (added != 0) {
             Memory.addLong(added + EdgeDescriptor.TOTAL, total);
@@ -132,9 +132,10 @@ final class CallEdges {
         return edge;
     }
 
-    /// That of others when the list is full; null when the session has no room, which the shim counts.
+    /// The edge of a caller, or the shared edge of other callers when the list is full; null when the session
+    /// has no room, which the shim counts.
     ///
-    /// @param list where the newest of the list stands
+    /// @param list where the newest edge of the list stands
     private @Nullable Edge find(long list, int caller) {
         int length = 0;
         long edge = Memory.getLong(list);

@@ -3,7 +3,7 @@ package org.mdlagent.profiler.records;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
-/// A cache by longs, without an object for each key: open addressing, linear probing.
+/// A cache keyed by long, without an object per key: open addressing, linear probing.
 final class LongMap<V> {
     private static final int SLOTS_AT_FIRST = 1024;
     private static final long HASH = 0x9E3779B97F4A7C15L;
@@ -13,7 +13,7 @@ final class LongMap<V> {
     private @Nullable Object[] values = new Object[SLOTS_AT_FIRST];
     private int size;
 
-    /// @param most keys; the next one takes the place of them all
+    /// @param most keys; the next one clears the cache
     LongMap(int most) {
         this.most = most;
     }

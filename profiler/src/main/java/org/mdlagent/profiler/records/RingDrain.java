@@ -12,11 +12,11 @@ import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.shim.NativeApi;
 import org.mdlagent.fastinst.calls.ReturnSite;
 
-/// Moves timed calls that tell their callers from the threads' rings into the edges of the call graph, in the session
-/// file. Their durations are in the threads' rows already.
+/// Moves timed calls that report their callers from the threads' rings to the edges of the call graph in the
+/// session file. Their durations are already in the threads' rows.
 ///
-/// Each stands for all calls of its function in some span of time ([SampleWeights]), and is added as often as that.
-/// Otherwise the few calls of a slow phase would outweigh the many of a quick one.
+/// Each call stands for all calls of its function in a span of time ([SampleWeights]) and is added with that
+/// weight. Otherwise the few calls of a slow phase would outweigh the many calls of a fast one.
 ///
 /// Assumes
 ///   A1 a thread reserves positions in order and completes a record by storing its sequence number last (release on
@@ -29,9 +29,9 @@ import org.mdlagent.fastinst.calls.ReturnSite;
 ///      seen incomplete in two drains in a row
 ///   G3 what is counted of a record was there when it was complete
 ///
-/// Reading a record field by field would cost as much as all that is done with it. So a batch is copied, twice, for a
-/// copy reads in any order: what is beside a sequence number in the first may be older. The second begins when the
-/// first has ended.
+/// Reading a record field by field would double the cost of the drain, so a batch is copied. It is copied
+/// twice, because a copy reads in any order: in the first copy, the fields beside a sequence number may be
+/// older than it. The second copy begins after the first has ended.
 ///
 ///   drain                                        thread
 ///   1 read the head (acquire)                    reserve a position
@@ -41,10 +41,11 @@ import org.mdlagent.fastinst.calls.ReturnSite;
 ///   5 add them to edges
 ///   6 store the tail (release)                   find the tail behind the position: use it again
 public final class RingDrain {
-    /// Records that are moved at once.
+    /// Records moved at once.
     static final int BATCH = 64;
 
-    /// The rings are to be emptied when so many calls may have told their callers: they may be half full then.
+    /// The rings are drained when this many calls may have reported their callers: a ring may be half full
+    /// then.
     public static final int EXPECTED_MAX = 4096;
 
     private static final int LONGS = (int) (RecordDescriptor.SIZE / Long.BYTES);
@@ -52,7 +53,7 @@ public final class RingDrain {
     private static final int DURATION = (int) (RecordDescriptor.DURATION / Long.BYTES);
     private static final int CALLER = (int) (RecordDescriptor.CALLER / Long.BYTES);
 
-    /// In one long: the function's index is the lower half, the sequence number the upper.
+    /// One long: the lower half is the function's index, the upper half the sequence number.
     private static final int FUNCTION_AND_SEQ = (int) (RecordDescriptor.FUNCTION / Long.BYTES);
 
     private final ThreadBlocks threads;
@@ -63,21 +64,21 @@ public final class RingDrain {
 
     private final long[] records = new long[BATCH * LONGS];
 
-    /// Calls that may have told their callers since the rings were emptied.
+    /// Calls that may have reported their callers since the last drain.
     private long expected;
 
-    /// @param returnSites tells of a return address what call stands there
+    /// @param returnSites finds the call before a return address
     public RingDrain(NativeApi api, LongFunction<ReturnSite> returnSites) {
         threads = new ThreadBlocks(api.session());
         edges = new CallEdges(api, returnSites);
     }
 
-    /// Forgets what stood where: images have come or gone.
+    /// Drops cached call sites: images have come or gone.
     public void forgetCallSites() {
         edges.forgetCallSites();
     }
 
-    /// So many calls more may tell their callers.
+    /// Announces calls that may report their callers.
     public void expect(long calls) {
         expected += calls;
     }
@@ -123,10 +124,10 @@ public final class RingDrain {
 
     /// Adds complete records from a position on to their edges.
     ///
-    /// Methods are compiled when they have been called often, so there is one for a batch, and one for a record. A
-    /// loop over all records would be interpreted for 300,000 turns.
+    /// One method for a batch and one for a record: the JIT compiles methods that are called often. One loop
+    /// over all records would be interpreted for 300,000 iterations.
     ///
-    /// @return how many
+    /// @return the number of records
     private int moveBatch(ThreadBlock thread, long position, long head, SampleWeights weights) {
         int complete = copyComplete(thread, position, head);
         for (int i = 0; i < complete; i++) {
@@ -138,7 +139,7 @@ public final class RingDrain {
 
     /// Copies complete records from a position on.
     ///
-    /// @return how many there are up to the first that is not complete, the ring's end, or a full batch
+    /// @return their number, up to the first incomplete one, the ring's end, or a full batch
     private int copyComplete(ThreadBlock thread, long position, long head) {
         long mask = thread.ringMask();
         long slot = position & mask;

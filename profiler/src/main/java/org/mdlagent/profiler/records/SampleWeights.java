@@ -3,29 +3,29 @@ package org.mdlagent.profiler.records;
 import java.util.Arrays;
 import java.util.SplittableRandom;
 
-/// How many calls each call stands for that tells its caller, by function.
+/// How many calls each call that reports its caller stands for, by function.
 ///
-/// A function's time is divided into spans: each begins when some of its calls are asked to tell. Those that do share
-/// all calls of the span.
+/// A function's time is divided into spans. A span begins when some of the function's calls are asked to
+/// report; the calls that do report share all calls of the span.
 ///
-/// What counts is when a call began: one that outlasts its span is one of few that end then, and would else stand for
-/// all that have been made since.
+/// The span in which a call began is the one that counts. A call that outlasts its span is one of few that
+/// end in a later one, and would otherwise stand for all calls made since.
 public final class SampleWeights {
-    /// How long a call can last and still be given the weight of its own span: so many spans of its function.
+    /// How many spans of its function a call may last and still get the weight of its own span.
     private static final int SPANS = 8;
 
     private final SplittableRandom random = new SplittableRandom();
 
-    /// Of the calls that began in each of a function's last spans; 1 until it is known.
+    /// Weights of a function's last spans; 1 until known.
     private double[] weights = {};
 
-    /// When these spans began, in ticks of the time-stamp counter.
+    /// Starts of these spans, in ticks of the time-stamp counter.
     private long[] begins = {};
 
-    /// The newest span of each function.
+    /// Index of each function's newest span.
     private int[] newest = {};
 
-    /// Makes room for functions that have come.
+    /// Makes room for new functions.
     public void grow(int functions) {
         int known = weights.length;
         weights = Arrays.copyOf(weights, functions * SPANS);
@@ -34,7 +34,7 @@ public final class SampleWeights {
         newest = Arrays.copyOf(newest, functions);
     }
 
-    /// A span begins. Until [#set], its calls are taken to weigh what those before do.
+    /// Begins a span. Until [#set], its calls have the weight of the span before.
     public void begin(int function, long tsc) {
         double last = weights[at(function, 0)];
         newest[function]++;
@@ -42,23 +42,24 @@ public final class SampleWeights {
         begins[at(function, 0)] = tsc;
     }
 
-    /// The weight of the calls of the newest span is known.
+    /// Sets the weight of the newest span.
     ///
     /// @param calls that the span stands for
-    /// @param told  of these, have told their callers, above 0
+    /// @param told  of these, calls that have reported their callers, above 0
     public void set(int function, double calls, double told) {
         weights[at(function, 0)] = calls / told;
     }
 
-    /// For how many calls one stands, at least 1. To be asked once for each call, in the order of their ends.
+    /// The number of calls that one call stands for, at least 1. To be called once for each call, in the
+    /// order of their ends.
     ///
-    /// @param start when it began, in ticks of the time-stamp counter
+    /// @param start when the call began, in ticks of the time-stamp counter
     long of(int function, long start) {
         int age = 0;
         while (age < SPANS - 1 && start < begins[at(function, age)]) {
             age++;
         }
-        // At random up or down: to the nearest, all weights of 1.4 would be 1.
+        // Rounded up or down at random: to the nearest, all weights of 1.4 would become 1.
         return Math.max(1, (long) (weights[at(function, age)] + random.nextDouble()));
     }
 

@@ -1,5 +1,4 @@
-/// Timed calls that the threads' rings hold: for how many each stands, and the histograms and the call graph that they
-/// are moved into.
+/// Timed calls in the threads' rings: their weights, and the call graph that they are moved to.
 @NullMarked
 package org.mdlagent.profiler.records;
 

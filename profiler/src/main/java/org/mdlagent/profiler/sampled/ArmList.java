@@ -33,10 +33,10 @@ final class ArmList {
         add(function, 0);
     }
 
-    /// @param longestTicks after which probes that this list switches on switch themselves off
+    /// @param longestTicks lease after which probes that this list switches on switch themselves off
     void add(int function, long longestTicks) {
         if (functions == 0) {
-            // Not known before the first functions are.
+            // The capacity is unknown before there are functions.
             int most = Memory.getInt(api.session() + HeaderDescriptor.FUNCTION_CAPACITY);
             functions = Arena.global().allocate(ValueLayout.JAVA_INT, most).address();
             longest = Arena.global().allocate(ValueLayout.JAVA_LONG, most).address();
@@ -46,12 +46,12 @@ final class ArmList {
         size++;
     }
 
-    /// Switches the probes of all on.
+    /// Switches all probes on.
     void arm() {
         long unused = api.arm(functions, longest, size);
     }
 
-    /// Switches the probes of all off.
+    /// Switches all probes off.
     void disarm() {
         long unused = api.disarm(functions, size);
     }

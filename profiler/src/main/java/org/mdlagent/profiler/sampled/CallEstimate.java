@@ -2,54 +2,55 @@ package org.mdlagent.profiler.sampled;
 
 import org.mdlagent.profiler.estimate.Confidence;
 
-/// The estimate of one function's calls: exact counts while its probes stay on, and ratio estimates while it is
-/// sliced (Cochran, "Sampling Techniques", 3rd edition, chapter 6).
+/// The estimate of one function's calls: exact counts while its probes stay on, and ratio estimates while it
+/// is sliced (Cochran, "Sampling Techniques", 3rd edition, chapter 6).
 ///
-/// A *block* is the time in which there were some slices, so that one that met a program without a processor
-/// does not decide alone. Its calls in slices over the program's CPU time in slices is the block's rate; its
-/// calls are that rate times all of the CPU time in the block. CPU times are in nanoseconds, without what slices
-/// have cost.
+/// A *block* is a span of time with several slices, so that a single slice that met the program without a
+/// processor does not decide alone. The block's rate is its calls in slices divided by the program's CPU time
+/// in slices; its estimated calls are that rate times the CPU time of the block. CPU times are in
+/// nanoseconds, without the cost of slices.
 ///
-/// How much slices differ is told by neighbouring blocks: the estimator by successive differences (Wolter,
-/// "Introduction to Variance Estimation", 2nd edition, chapter 8), which knows phases of the program.
+/// The variance between slices is estimated from neighbouring blocks, by successive differences (Wolter,
+/// "Introduction to Variance Estimation", 2nd edition, chapter 8), which adapts to phases of the program.
 final class CallEstimate {
-    /// Degrees of freedom of each difference, where blocks are independent.
+    /// Degrees of freedom per difference, for independent blocks.
     private static final double FREEDOM_OF_DIFFERENCE = 2.0 / 3;
 
-    /// The rate of late is that of about so much CPU time.
+    /// Time constant of the recent rate, in CPU time.
     private static final double LATE_NANOS = 500e6;
 
-    /// Hardly a function is called more often, in calls for each nanosecond: a bound while there was no slice.
+    /// Upper bound of a plausible rate, in calls per nanosecond, used before the first slice.
     private static final double RATE_MAX = 0.01;
 
-    /// Slices of a block, and the CPU time in them, at least.
+    /// Minimum slices of a block, and minimum CPU time per slice in it.
     private static final int SLICES = 4;
 
     private static final double SLICE_NANOS = 100e3;
 
-    /// Of what counting takes where caches hold all that it needs, so much more may have been taken. In a loop of an
-    /// empty function it took 6 to 10 ticks, with hooks or a busy neighbour on the processor 13; 6 are predicted.
+    /// Uncertainty factor of the predicted cost of counting with warm caches. In a loop of an empty function
+    /// it took 6 to 10 ticks, and 13 with hooks or a busy neighbour on the processor; the prediction is 6.
     private static final double DOUBT = 1.25;
 
-    /// A call and its return take 1.2 ns at least: calls for each nanosecond.
+    /// Physical limit in calls per nanosecond: a call and its return take at least 1.2 ns.
     private static final double RATE_LIMIT = 0.8;
 
     private double exact;
     private double blocks;
 
-    /// CPU time in which calls were counted, and in blocks.
+    /// CPU time in which calls were counted, and CPU time of blocks.
     private double observed;
 
-    /// CPU time in which the probes were off, unexpectedly.
+    /// CPU time in which the probes were off unexpectedly.
     private double gaps;
 
-    /// The part of the blocks that no slice has met.
+    /// Calls in `blocks` that were estimated without a complete block.
     private double guessed;
 
-    /// How far the blocks may be too low, because counting took longer than was predicted.
+    /// Calls by which `blocks` may be too low because counting took longer than predicted.
     private double doubtful;
 
-    /// Of the block that has not ended: its CPU time, that in slices, calls in these, and their number.
+    /// The current block: its CPU time, CPU time in slices, predicted cost with warm caches, calls in slices,
+    /// and number of slices.
     private double waiting;
 
     private double waitingInSlices;
@@ -59,37 +60,37 @@ final class CallEstimate {
 
     private boolean sliced;
 
-    /// Calls and CPU time, each weighted by exp(-age / [#LATE_NANOS]): the first over the second is the rate of late.
+    /// Calls and CPU time, each weighted by exp(-age / [#LATE_NANOS]); their quotient is the recent rate.
     private double lateCalls;
 
     private double lateNanos;
 
-    /// Slices so far, CPU time in none, and the rates of blocks that have met calls: their sum and number.
+    /// Slices so far, CPU time outside slices, and sum and number of the rates of blocks that have met calls.
     private long slices;
 
     private double unseen;
     private double ratesMet;
     private long met;
 
-    /// Of all blocks: their number, the sum of w² / t, w the block's CPU time and t that in slices, less what
-    /// was seen.
+    /// Of all blocks: their number, and the sum of w (w - t) / t, where w is the block's CPU time and t its
+    /// CPU time in slices.
     private long number;
 
     private double weights;
 
-    /// Of neighbours: squares of what their rates differ by, and the sum of 1 / t of both.
+    /// Of neighbouring blocks: squared differences of their rates, and the sum of 1 / t of both.
     private double squares;
 
     private double inverses;
     private double rateBefore;
     private double nanosBefore;
 
-    /// @param nanos CPU time of the program so far, in which the function's probes were on and it was not called
+    /// @param nanos CPU time so far in which the function's probes were on and it was not called
     CallEstimate(double nanos) {
         addExact(0, nanos);
     }
 
-    /// Calls that were counted while the probes stayed on.
+    /// Adds calls counted while the probes stayed on.
     ///
     /// @param nanos CPU time of the program since the last look
     void addExact(double calls, double nanos) {
@@ -99,8 +100,8 @@ final class CallEstimate {
         }
     }
 
-    /// The probes were off, unexpectedly. Calls are taken to have come as often as on average in all the CPU time
-    /// that is known, before the gap and after it.
+    /// Adds a gap in which the probes were off unexpectedly. Its rate is taken to be the average over all
+    /// known CPU time, before and after the gap.
     void addGap(double nanos) {
         gaps += nanos;
     }
@@ -113,9 +114,9 @@ final class CallEstimate {
         lateNanos = kept * lateNanos + fresh;
     }
 
-    /// The function is sliced from now on.
+    /// Slices the function from now on.
     ///
-    /// @param calls for each nanosecond, where that is known better than before; else not a number
+    /// @param calls per nanosecond, if a better rate is known; else NaN
     void startSlices(double calls) {
         sliced = true;
         if (!Double.isNaN(calls)) {
@@ -127,7 +128,7 @@ final class CallEstimate {
         nanosBefore = 0;
     }
 
-    /// The function's probes stay on from now on.
+    /// Ends slicing: the function's probes stay on from now on.
     void endSlices() {
         blocks += waitingCalls();
         guessed += waitingCalls();
@@ -139,13 +140,13 @@ final class CallEstimate {
         return sliced;
     }
 
-    /// Adds what there was since the last look.
+    /// Adds what happened since the last look.
     ///
-    /// @param all    its CPU time
-    /// @param calls  that were counted in slices
-    /// @param slices how many there were
-    /// @param nanos  CPU time in slices, without what counting has taken
-    /// @param hot    of that, as it is predicted, what it takes where caches hold all that it needs
+    /// @param all    CPU time
+    /// @param calls  counted in slices
+    /// @param slices number of slices
+    /// @param nanos  CPU time in slices, without the cost of counting
+    /// @param hot    predicted cost of counting with warm caches, in nanoseconds
     void addSlices(double all, double calls, long slices, double nanos, double hot) {
         waiting += all;
         waitingHot += hot;
@@ -176,7 +177,7 @@ final class CallEstimate {
         forgetBlock();
     }
 
-    /// By how much the rate of the block may be too low.
+    /// By how much the block's rate may be too low.
     private double tooLow(double newest) {
         double nanos = waitingInSlices - DOUBT * waitingHot;
         double most = nanos > 0 ? waitingCalls / nanos : RATE_LIMIT;
@@ -198,13 +199,13 @@ final class CallEstimate {
         waitingHot = 0;
     }
 
-    /// Calls of the block that has not ended, at the rate of late where it has no slice yet.
+    /// Estimated calls of the current block, by the recent rate if it has no slice yet.
     private double waitingCalls() {
         return waiting * (waitingInSlices >= SLICE_NANOS ? waitingCalls / waitingInSlices : lateRate());
     }
 
-    /// Calls in gaps. A rate is no guide to more time than it was observed in: the first milliseconds of a program,
-    /// which initializes then, say little of the seconds after them.
+    /// Estimated calls in gaps. A rate is extrapolated to no more time than it was observed in: the first
+    /// milliseconds of a program, its initialization, say little about the following seconds.
     private double gapCalls() {
         return gaps == 0 || observed == 0 ? 0 : (exact + blocks) * Math.min(1, gaps / observed);
     }
@@ -217,7 +218,7 @@ final class CallEstimate {
         return lateNanos > 0;
     }
 
-    /// Calls for each nanosecond of CPU time, of late; not a number while nothing is known.
+    /// Recent calls per nanosecond of CPU time; NaN while unknown.
     double rate() {
         return isKnown() ? lateRate() : Double.NaN;
     }
@@ -227,7 +228,7 @@ final class CallEstimate {
         return exact + blocks + gapCalls() + waitingCalls();
     }
 
-    /// Variance that a normal distribution had with an interval as wide as that of [#calls].
+    /// Variance of a normal distribution whose 95 % interval is as wide as that of [#calls].
     double variance() {
         double waited = number == 0 && !isKnown() ? RATE_MAX * waiting : waitingCalls();
         double unmet = guessed + gapCalls() + waited;
@@ -235,11 +236,11 @@ final class CallEstimate {
         if (number == 0) {
             return guess;
         }
-        double least = lateRate(); // calls that come by chance vary by as many as there are
+        double least = lateRate(); // a Poisson process has a variance equal to its mean
         double seen = inverses > 0 ? squares / inverses : least;
         double freedom = Math.max(1, FREEDOM_OF_DIFFERENCE * (number - 1));
         double wider = Confidence.quantile95(freedom) / Confidence.QUANTILE_95;
-        // In a phase that no slice has met, calls came as often as in those slices that have met any.
+        // In a phase that no slice met, the rate is taken to be the mean of the slices that met calls.
         double part = Math.min(1, Confidence.UNMET_OBSERVATIONS / slices);
         double phase = met == 0 ? 0 : part * unseen * ratesMet / met;
         return weights * Math.max(seen, least) * wider * wider + guess + square(phase / Confidence.QUANTILE_95);

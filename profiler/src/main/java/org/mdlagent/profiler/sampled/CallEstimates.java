@@ -10,13 +10,11 @@ import org.mdlagent.fastinst.Probes;
 import org.mdlagent.profiler.estimate.ProbeCost;
 import org.mdlagent.profiler.tier.Allowance;
 
-/// By function: its calls so far, counted while its probes stay on, and estimated while it is sliced
-/// ([CallEstimate]).
+/// Calls so far by function: counted while its probes stay on, estimated while it is sliced ([CallEstimate]).
 ///
-/// Counting makes the program slower while it is on: what that has taken, as it is predicted, is no time of the
-/// program's.
+/// Counting slows the program down. Its predicted cost is subtracted from the CPU time of slices.
 final class CallEstimates {
-    /// However wrong the prediction is, this part of the CPU time in slices was the program's.
+    /// At least this share of the CPU time in slices was the program's, however wrong the prediction is.
     private static final double PASSED_MIN = 0.25;
 
     private final Probes probes;
@@ -25,16 +23,16 @@ final class CallEstimates {
     private final double ticksPerNano;
     private final long header;
 
-    /// Null of functions that were not called yet.
+    /// Null for functions that were not called yet.
     private @Nullable CallEstimate[] estimates = {};
 
     /// By function: CPU time of the program when it got its probes, in nanoseconds.
     private long[] begins = {};
 
-    /// By function: counted calls that are in its estimate.
+    /// By function: counted calls that its estimate includes.
     private long[] counted = {};
 
-    /// By function: whether its estimate has changed since it was written down.
+    /// By function: whether its estimate has changed since it was published.
     private boolean[] changed = {};
 
     private long cpuAtLook;
@@ -48,7 +46,7 @@ final class CallEstimates {
         this.ticksPerNano = ticksPerNano;
     }
 
-    /// Makes room for functions that have come.
+    /// Makes room for new functions.
     void grow(int functions) {
         int before = estimates.length;
         estimates = Arrays.copyOf(estimates, functions);
@@ -72,7 +70,7 @@ final class CallEstimates {
         return known != null && known.isSliced();
     }
 
-    /// Calls for each nanosecond of CPU time, of late; not a number while that is not known.
+    /// Recent calls per nanosecond of CPU time; NaN while unknown.
     double rate(int function) {
         CallEstimate known = estimates[function];
         return known == null ? Double.NaN : known.rate();
@@ -84,12 +82,12 @@ final class CallEstimates {
         return known == null ? 0 : known.calls();
     }
 
-    /// A function's calls that are not in its estimate yet: those that slices count apart never are.
+    /// Counted calls that the estimate does not include yet. Calls counted outside count slices never are.
     private long fresh(int function, Readings readings) {
         return readings.calls(function) - slicer.apart(function) - counted[function];
     }
 
-    /// Adds what there was since the last look.
+    /// Adds what happened since the last look.
     void look(Readings readings) {
         double all = readings.cpu() - cpuAtLook;
         double[] nanos = new double[Slicer.NUMBERS];
@@ -134,8 +132,8 @@ final class CallEstimates {
         tscAtLook = readings.tsc();
     }
 
-    /// The part of the time since the last look that the probes of a function were on: less than all when a
-    /// thread has stopped it.
+    /// The part of the time since the last look in which a function's probes were on: less than 1 if a thread
+    /// has stopped it.
     private double openPart(int function, Readings readings) {
         long record = probes.function(function);
         if (!Allowance.isStopped(record) || probes.isLeftOut(function)) {
@@ -145,19 +143,19 @@ final class CallEstimates {
         return Math.clamp(open / Math.max(1, readings.tsc() - tscAtLook), 0, 1);
     }
 
-    /// The function is sliced from now on.
+    /// Slices the function from now on.
     ///
-    /// @param rate calls for each nanosecond, where that is known better; else not a number
+    /// @param rate calls per nanosecond, if a better rate is known; else NaN
     void startSlices(int function, double rate) {
         estimate(function).startSlices(rate);
     }
 
-    /// The function's probes stay on from now on.
+    /// Ends slicing: the function's probes stay on from now on.
     void endSlices(int function) {
         estimate(function).endSlices();
     }
 
-    /// Writes down all functions' calls, where readers of the session find them.
+    /// Publishes all functions' calls in the session.
     void publish(Readings readings) {
         for (int i = 0; i < estimates.length; i++) {
             if (changed[i]) {

@@ -1,9 +1,10 @@
 package org.mdlagent.profiler.sampled;
 
-/// How much CPU time the program takes while time passes.
+/// The program's CPU time relative to elapsed time.
 final class Pace {
-    /// The budget is a part of the program's CPU time, but of this part of the time that has passed at least: an
-    /// idle program is looked at, too. It is smoothed over so long, for programs run by fits and starts.
+    /// The budget is a share of the program's CPU time, but at least of this share of the elapsed time: an
+    /// idle program is looked at as well. CPU time is smoothed over this time constant, for programs that run
+    /// in bursts.
     private static final double SHARE_MIN = 0.1;
 
     private static final double USED_NANOS = 5e9;
@@ -27,18 +28,18 @@ final class Pace {
         cpuBefore = cpu;
     }
 
-    /// CPU time of the program for each nanosecond that has passed, of late; 1 at least, for it is that while it
+    /// Recent CPU time of the program per nanosecond of elapsed time; at least 1, its value while the program
     /// runs.
     double running() {
         return pace;
     }
 
-    /// CPU time for each nanosecond that has passed, of which the budget is a part.
+    /// CPU time per nanosecond of elapsed time, as the basis of the budget.
     double used() {
         return Math.max(SHARE_MIN, used);
     }
 
-    /// The budget's part of the program's CPU time is this many times what was asked for.
+    /// Factor by which the effective budget, as a share of the program's CPU time, exceeds the requested one.
     double generosity() {
         return used() / Math.max(USED_LEAST, used);
     }

@@ -4,7 +4,7 @@ import java.util.Arrays;
 import org.mdlagent.arch.shim.NativeApi;
 import org.mdlagent.profiler.EnteredCalls;
 
-/// What the program had done when it was last looked at: its CPU time, and the calls that probes have counted.
+/// A reading of the program: its CPU time, and the calls that probes have counted.
 final class Readings {
     private final NativeApi api;
     private final EnteredCalls counters;
@@ -17,12 +17,12 @@ final class Readings {
         counters = new EnteredCalls(api.session());
     }
 
-    /// Makes room for functions that have come.
+    /// Makes room for new functions.
     void grow(int functions) {
         calls = Arrays.copyOf(calls, functions);
     }
 
-    /// Looks at the program.
+    /// Takes a reading.
     void read() {
         calls = counters.read(calls.length);
         cpu = api.programCpuNanos();
@@ -33,7 +33,7 @@ final class Readings {
         return calls.length;
     }
 
-    /// By function; valid until the next look.
+    /// By function; valid until the next reading.
     long[] calls() {
         return calls;
     }
@@ -47,7 +47,7 @@ final class Readings {
         return cpu;
     }
 
-    /// When that was, by the time-stamp counter.
+    /// Time of the reading, by the time-stamp counter.
     long tsc() {
         return tsc;
     }

@@ -21,41 +21,40 @@ import org.mdlagent.profiler.tier.ChanceTiming;
 import org.mdlagent.profiler.tier.TierChoice;
 import org.mdlagent.profiler.tier.Tiers;
 
-/// The sampled latency profiler: what "Living on the Edge" (PLDI 2016, section 9) does with windows of calls, by
-/// slices of time.
+/// The sampled latency profiler: like "Living on the Edge" (PLDI 2016, section 9), but with slices of time
+/// instead of windows of calls.
 ///
-/// The probes of most functions stay on, and all of their calls are counted; machine code times all of them, or
-/// some by chance ([Tiers] chooses). Functions that are too frequent for the budget are *sliced*: their probes
-/// are on in short slices ([SlicePolicy] says when, [Slicer] lets the shim do it), and their calls are estimated
-/// ([CallEstimates]).
+/// The probes of most functions stay on and count all of their calls; machine code times all of the calls, or
+/// some by chance ([Tiers] chooses). Functions that are too frequent for the budget are *sliced*: their
+/// probes are on in short slices ([SlicePolicy] says when, [Slicer] has the shim do it), and their calls are
+/// estimated ([CallEstimates]).
 ///
-/// What was never called costs nothing, so its probes stay on. When it becomes dear, the thread that calls it
-/// stops it ([Allowance]), and it is sliced from then on.
+/// Functions never called cost nothing, so their probes stay on. If such a function becomes expensive, the
+/// thread that calls it stops it ([Allowance]), and it is sliced from then on.
 ///
 /// Used by one thread, the agent's.
 ///
-/// Long because what is done at a look is one order of steps, each of which rests on those before it.
+/// Long because a look is one sequence of steps, each of which depends on those before it.
 public final class SampledProfiler implements Collector {
-    /// The program is looked at so long after the first probes are in place, then after twice as long each time,
-    /// up to a limit: a short program is seen from its begin to its end.
+    /// Interval from the first probes to the first look. It doubles after each look, up to a limit, so that
+    /// short programs are covered from start to end.
     private static final double FIRST_NANOS = 10e6;
 
     static final double LOOK_NANOS = 200e6;
 
-    /// After so long already, where functions have been stopped.
+    /// Interval to the next look when functions have been stopped.
     private static final double URGENT_NANOS = 10e6;
 
-    /// But not before so long for each function: a look at many is dear.
+    /// Minimum interval per function: a look at many functions is expensive.
     private static final double NANOS_OF_EACH = 5e3;
 
-    /// Probes that stay on switch themselves off so long after the last sign of life of this profiler, should its
-    /// process
-    /// be killed and others of the family go on.
+    /// Lease of probes that stay on: they switch themselves off this long after the last renewal, in case the
+    /// agent's process is killed and others of the session go on.
     private static final double LEASE_NANOS = 5e9;
 
     private static final int RENEWALS_PER_LEASE = 5;
 
-    /// The first lease, as a multiple: the agent reads line tables before it comes back.
+    /// Length of the first lease, as a multiple: the agent reads line tables before the first renewal.
     private static final int FIRST_LEASE_FACTOR = 12;
 
     private final NativeApi api;
@@ -80,12 +79,12 @@ public final class SampledProfiler implements Collector {
     private final StoppedFunctions stopped;
     private final long leaseTicks;
 
-    /// Functions whose probes are switched in between.
+    /// Scratch list of functions whose probes are being switched.
     private final ArmList changes;
 
     private double nanosToNext = FIRST_NANOS;
 
-    /// Functions that are sliced.
+    /// Number of sliced functions.
     private int sliced;
 
     private long renewalTsc;
@@ -93,10 +92,10 @@ public final class SampledProfiler implements Collector {
     private double namedBefore;
     private double cpuBefore;
 
-    /// @param budget     the part of the program's time that measuring may cost, above 0 and up to 1
-    /// @param tscHz      frequency of the time-stamp counter, roughly
-    /// @param overBudget what is done when functions whose tier is named cost more than the budget, the first time
-    /// @param log        where it is said what cannot be measured, and why
+    /// @param budget     the share of the program's time that measuring may cost, above 0 and up to 1
+    /// @param tscHz      approximate frequency of the time-stamp counter
+    /// @param overBudget called the first time functions with a named tier exceed the budget
+    /// @param log        receives what cannot be measured, and why
     public SampledProfiler(
             NativeApi api, Probes probes, double budget, double tscHz, Runnable overBudget, Consumer<String> log) {
         this.api = api;
@@ -216,7 +215,7 @@ public final class SampledProfiler implements Collector {
         slice();
     }
 
-    /// The function's probes stay on from now on, or will.
+    /// The function's probes stay on from now on, or as soon as it is not left out.
     private void stay(int function, Tier tier, boolean named) {
         probes.setTier(function, tier);
         tiers.move(function, tier, named, readings.calls(function));
@@ -235,9 +234,9 @@ public final class SampledProfiler implements Collector {
         }
     }
 
-    /// The function is sliced from now on: its probes go off, and calls are counted only.
+    /// Slices the function from now on: its probes go off, and calls are only counted.
     ///
-    /// @param rate calls for each nanosecond of CPU time, where that is known better; else not a number
+    /// @param rate calls per nanosecond of CPU time, if a better rate is known; else NaN
     private void startSlices(int function, double rate) {
         probes.setTier(function, Tier.SLICED);
         tiers.move(function, Tier.SLICED, probes.isTierNamed(function), readings.calls(function));
@@ -273,7 +272,7 @@ public final class SampledProfiler implements Collector {
         return Math.min(Math.max(now, NANOS_OF_EACH * readings.functions()), samples);
     }
 
-    /// A thread has stopped functions: what they are called until the next look is not counted.
+    /// A thread has stopped functions: their calls until the next look are not counted.
     @Override
     public boolean isUrgent() {
         return allowance.wouldHaveStopped() && api.tsc() - readings.tsc() > URGENT_NANOS * ticksPerNano;
@@ -294,7 +293,7 @@ public final class SampledProfiler implements Collector {
         lookAtNamed();
     }
 
-    /// Functions whose tier somebody has named may cost more than the budget.
+    /// Checks whether functions with a named tier exceed the budget.
     private void lookAtNamed() {
         double named = tiers.namedTicks() / ticksPerNano;
         double passed = readings.cpu() - cpuBefore;
@@ -308,7 +307,7 @@ public final class SampledProfiler implements Collector {
         }
     }
 
-    /// Sites that were found to be of functions that are left out are on still.
+    /// Switches off newly learned sites of functions that are left out.
     private void keepOut(Set<Integer> functions) {
         changes.clear();
         for (int function : functions) {
@@ -342,7 +341,7 @@ public final class SampledProfiler implements Collector {
         changes.arm();
     }
 
-    /// Gives functions the tiers that suit their rates, when that is due.
+    /// Chooses tiers by the functions' rates, when that is due.
     private void chooseTiers(long now) {
         int[] chosen = tiers.choose(
                 now,
@@ -382,8 +381,8 @@ public final class SampledProfiler implements Collector {
         changes.arm();
     }
 
-    /// Lets probes stay on, and switches those on anew that have switched themselves off, because the agent was
-    /// stopped.
+    /// Renews the leases of probes that stay on, and switches on probes whose lease expired because the agent
+    /// was stopped.
     private void renewLeases() {
         long now = api.tsc();
         if (now - renewalTsc < leaseTicks / RENEWALS_PER_LEASE) {

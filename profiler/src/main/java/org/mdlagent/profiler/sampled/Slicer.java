@@ -12,9 +12,9 @@ import org.mdlagent.fastinst.Probes;
 import org.mdlagent.profiler.policy.SlicePolicy;
 import org.mdlagent.profiler.policy.Slicing;
 
-/// Lets the shim slice functions by a plan (`record/slices.h`), and reads what has come of it.
+/// Has the shim slice functions by a plan (`record/slices.h`), and reads the results.
 final class Slicer {
-    /// Bounds of [#switching], and how much a look changes it.
+    /// Bounds of [#switching], and its smoothing weight.
     private static final double EACH_NANOS_MIN = 20;
 
     private static final double EACH_NANOS_MAX = 2_000;
@@ -25,7 +25,7 @@ final class Slicer {
     private final SlicePolicy policy;
     private final double ticksPerNano;
 
-    /// `struct mdl_slice_plan`, 0 before the first; and where its functions' numbers are.
+    /// `struct mdl_slice_plan`, 0 before the first plan; and its arrays.
     private long plan;
 
     private final long[] lists = new long[SlicePlanDescriptor.SLICINGS];
@@ -33,22 +33,23 @@ final class Slicer {
     private long means;
     private boolean planned;
 
-    /// By function: the number of the slices that count its calls, and the slicing that times them, -1 where none do.
+    /// By function: the number of the slices that count its calls, and the slicing that times them; -1 for
+    /// none.
     private int[] slicingOf = {};
 
     private int[] timingOf = {};
 
-    /// By slicing: in how many slices each of its functions was, since the last look, in the mean.
+    /// By slicing: mean number of slices since the last look that each of its functions was in.
     private final double[] slicesOfEach = new double[SlicePlanDescriptor.SLICINGS];
 
-    /// What slices have shown since the last look, for each slicing and step: how many there were, and the
-    /// program's CPU time in them.
+    /// Results since the last look, by slicing and step: number of slices, and the program's CPU time in
+    /// them.
     static final int NUMBERS = SlicePlanDescriptor.SLICINGS * SlicingDescriptor.STEPS;
 
     private final long[] slices = new long[NUMBERS];
     private final long[] cpuNanos = new long[NUMBERS];
 
-    /// What it takes to open and close a slice, for each function of it, besides what it always takes.
+    /// Nanoseconds to open and close a slice per function in it, without the fixed cost.
     private double switching = 50;
 
     Slicer(NativeApi api, Probes probes, SlicePolicy policy, double ticksPerNano) {
@@ -58,7 +59,7 @@ final class Slicer {
         this.ticksPerNano = ticksPerNano;
     }
 
-    /// Makes room for functions that have come.
+    /// Makes room for new functions.
     void grow(int functions) {
         int before = slicingOf.length;
         slicingOf = Arrays.copyOf(slicingOf, functions);
@@ -88,17 +89,17 @@ final class Slicer {
         return plan + SlicePlanDescriptor.OF + i * SlicingDescriptor.SIZE;
     }
 
-    /// A function's calls that were not counted in count slices, so far.
+    /// A function's calls so far that were counted outside count slices.
     long apart(int function) {
         return Memory.getLong(apart + (long) function * Long.BYTES);
     }
 
-    /// What it takes to open and close a slice, for each function of it, in nanoseconds.
+    /// Nanoseconds to open and close a slice, per function in it.
     double switching() {
         return switching;
     }
 
-    /// Takes what slices have shown.
+    /// Takes the results of slices.
     void take() {
         for (int i = 0; plan != 0 && i < lists.length; i++) {
             long at = slicing(i);
@@ -125,17 +126,18 @@ final class Slicer {
         return value;
     }
 
-    /// The number of the slices that count the calls of a function, -1 where none do.
+    /// The number of the slices that count the calls of a function, -1 for none.
     int slicingOf(int function) {
         return slicingOf[function];
     }
 
-    /// How many calls of a sliced function have told their callers since the last look, in the mean: one in each slice.
+    /// Mean number of a sliced function's calls that reported their callers since the last look: one per
+    /// slice.
     double told(int function) {
         return timingOf[function] < 0 ? 0 : slicesOfEach[timingOf[function]];
     }
 
-    /// How many slices of a number were taken last.
+    /// Number of slices in the last results.
     long slices(int number) {
         return slices[number];
     }
@@ -145,7 +147,7 @@ final class Slicer {
         return cpuNanos[number];
     }
 
-    /// Slices by a plan from now on.
+    /// Slices by this plan from now on.
     void follow(SlicePolicy.Plan next, SlicePolicy.Observation seen) {
         if (plan == 0) {
             return;
@@ -167,7 +169,7 @@ final class Slicer {
         }
     }
 
-    /// No slices from now on, until there is a plan.
+    /// No slices from now on, until the next plan.
     void rest() {
         if (planned) {
             planned = false;
@@ -195,7 +197,7 @@ final class Slicer {
         Memory.putLong(at + SlicingDescriptor.LENGTH_NANOS, (long) slicing.lengthNanos());
     }
 
-    /// A timed call stands for those between two of its duration slices.
+    /// A timed call stands for the calls between two of its function's duration slices.
     private void time(int function, Slicing slicing, SlicePolicy.Observation seen) {
         double rate = seen.rate().applyAsDouble(function);
         int mean = policy.mean(slicing, rate > 0 ? rate : 0, seen.pace());

@@ -2,24 +2,24 @@ package org.mdlagent.profiler.sampled;
 
 import org.mdlagent.profiler.tier.Tiers;
 
-/// Which of the functions that a thread has stopped, because it could not afford them
-/// ([org.mdlagent.profiler.tier.Allowance]), go on as before: a thread stops the function that it is about to
-/// call, not the one that is dear. The others are sliced.
+/// Decides which of the functions that a thread has stopped, because it could not afford them
+/// ([org.mdlagent.profiler.tier.Allowance]), go on as before: a thread stops the function it is about to
+/// call, which need not be the expensive one. The others are sliced.
 final class StoppedFunctions {
-    /// A function that costs less than this part of the budget is not what a thread cannot afford; nor are those
-    /// that cost less than the other part, all together.
+    /// A function that costs less than this share of the budget goes on, as long as all such functions
+    /// together cost less than the second share.
     private static final double CHEAP_PART = 0.1;
 
     private static final double CHEAP_PART_OF_ALL = 0.3;
 
-    /// Nor is one that is called no more than so many times as often as when its tier was chosen.
+    /// A function also goes on if its rate is at most this multiple of its rate at the last choice of tiers.
     private static final double RISE = 1.25;
 
     private final Tiers tiers;
     private final double budget;
     private final double ticksPerNano;
 
-    /// What those cost that went on since tiers were chosen, as a part of the program's time.
+    /// Cost of functions that went on since tiers were last chosen, as a share of the program's time.
     private double goingOn;
 
     StoppedFunctions(Tiers tiers, double budget, double ticksPerNano) {
@@ -28,14 +28,14 @@ final class StoppedFunctions {
         this.ticksPerNano = ticksPerNano;
     }
 
-    /// Tiers have been chosen anew: what goes on is in their sum.
+    /// Tiers have been chosen anew; their costs include these functions.
     void forget() {
         goingOn = 0;
     }
 
-    /// Those that go on must be cheap together, too.
+    /// Functions that go on must also be cheap together.
     ///
-    /// @param rate calls for each nanosecond of CPU time, of late
+    /// @param rate recent calls per nanosecond of CPU time
     boolean goesOn(int function, double rate) {
         double part = tiers.price(function) / ticksPerNano * Math.max(rate, tiers.rate(function));
         boolean suits = part < CHEAP_PART * budget || rate <= RISE * tiers.rate(function);

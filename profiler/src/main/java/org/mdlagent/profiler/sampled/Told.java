@@ -11,13 +11,13 @@ import org.mdlagent.profiler.estimate.ProbeCost;
 import org.mdlagent.profiler.records.RingDrain;
 import org.mdlagent.profiler.records.SampleWeights;
 
-/// Timed calls that tell who has made them, through the rings. That is dear, so there are as many as a part of the
-/// budget pays for, in turn for all functions.
+/// Asks timed calls to report their callers through the rings. Reports are expensive, so their number is
+/// limited by a share of the budget, and functions take turns.
 final class Told {
-    /// The part of the budget for it.
+    /// Share of the budget for reports.
     private static final double PART = 0.05;
 
-    /// So many at once at most, so that rings have room: of all functions, and of one.
+    /// Maximum pending reports, of all functions and of one, so that rings have room.
     private static final double MOST = 2048;
 
     private static final int MOST_OF_EACH = 16;
@@ -34,7 +34,7 @@ final class Told {
     private final SplittableRandom random = new SplittableRandom();
     private long lastTsc;
 
-    /// By function: how many are to tell, and its calls when that was asked for.
+    /// By function: number of reports requested, and its calls at the request.
     private int[] told = {};
 
     private double[] callsAtBegin = {};
@@ -48,22 +48,22 @@ final class Told {
         this.ticksPerNano = ticksPerNano;
     }
 
-    /// Makes room for functions that have come.
+    /// Makes room for new functions.
     void grow(int functions) {
         weights.grow(functions);
         told = Arrays.copyOf(told, functions);
         callsAtBegin = Arrays.copyOf(callsAtBegin, functions);
     }
 
-    /// Whether others are to tell: those that are to, still are.
+    /// Whether new reports may be requested; pending requests stay.
     boolean isDue(long now) {
         return now - lastTsc >= PERIOD_NANOS * ticksPerNano;
     }
 
-    /// How many calls of each function are to tell from now on, in the mean.
+    /// Mean number of reports to request from each function now.
     ///
-    /// @param used   CPU time of the program for each nanosecond that has passed
-    /// @param called functions that are called
+    /// @param used   CPU time of the program per nanosecond of elapsed time
+    /// @param called number of functions that are called
     double ofEach(long now, double used, int called) {
         double passed = now - lastTsc;
         lastTsc = now;
@@ -71,9 +71,9 @@ final class Told {
                 Math.min(PART * budget * used * passed / cost.telling(1), MOST) / Math.max(1, called), MOST_OF_EACH);
     }
 
-    /// Lets calls of a function tell.
+    /// Requests reports from calls of a function.
     ///
-    /// @param mean  how many, in the mean
+    /// @param mean  number of reports, rounded at random
     /// @param calls of the function so far
     void begin(int function, double mean, double calls) {
         int n = (int) (mean + random.nextDouble());
@@ -85,10 +85,10 @@ final class Told {
         rings.expect(n);
     }
 
-    /// A sliced function's calls have told in its duration slices: they stand for all calls since the last time that
-    /// there were any.
+    /// Accounts for reports from a sliced function's duration slices: they stand for all calls since the last
+    /// such reports.
     ///
-    /// @param n     how many
+    /// @param n     number of reports
     /// @param calls of the function so far
     void sliced(int function, double n, double calls) {
         told[function] = 0;
@@ -99,7 +99,7 @@ final class Told {
         }
     }
 
-    /// Those that have told stand for all calls since then.
+    /// Weights the reports: they stand for all calls since the request.
     private void weigh(int function, double calls) {
         int left = Math.max(0, Memory.getInt(probes.function(function) + FunctionDescriptor.REMAINING));
         int used = told[function] - left;
@@ -108,9 +108,9 @@ final class Told {
         }
     }
 
-    /// Moves what was told into the edges.
+    /// Moves reports to the edges.
     ///
-    /// @return how many
+    /// @return number of reports
     long drain(CallEstimates estimates) {
         for (int i = 0; i < told.length; i++) {
             if (told[i] > 0) {

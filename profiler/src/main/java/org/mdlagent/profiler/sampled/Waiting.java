@@ -8,10 +8,10 @@ import org.mdlagent.arch.session.ThreadBlock;
 import org.mdlagent.arch.session.ThreadBlocks;
 import org.mdlagent.arch.shim.Memory;
 
-/// How long the program's threads have waited for processors, as the kernel accounts for it in `/proc/TID/schedstat`:
-/// the time on processors, and that in which it could have run and did not, both in nanoseconds.
+/// How long the program's threads have waited for processors, from `/proc/TID/schedstat`: the time on a
+/// processor and the time on a run queue, both in nanoseconds.
 final class Waiting {
-    /// The newest threads stand for all.
+    /// The newest threads represent all.
     private static final int THREADS_MAX = 16;
 
     private final long header;
@@ -22,7 +22,7 @@ final class Waiting {
         threads = new ThreadBlocks(header);
     }
 
-    /// Writes it down, where readers of the session find it. Nothing where the kernel tells nothing.
+    /// Publishes the result in the session; nothing if the kernel has no such statistics.
     void look() {
         double ran = 0;
         double waited = 0;
@@ -43,7 +43,7 @@ final class Waiting {
         }
     }
 
-    /// Of one thread: on processors, and waiting for one; nothing of one that has ended.
+    /// One thread's time on processors and on run queues; empty if it has ended.
     static long[] times(Path schedstat) {
         try {
             String[] fields = Files.readString(schedstat).split(" ", 3);

@@ -1,5 +1,5 @@
-/// The sampled profiler: which functions' probes are on, for how long, and what is inferred from the calls that are
-/// seen.
+/// The sampled profiler: which functions' probes are on and for how long, and the estimates from the observed
+/// calls.
 @NullMarked
 package org.mdlagent.profiler.sampled;
 

@@ -7,7 +7,7 @@ import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.profiler.EnteredCalls;
 import org.mdlagent.profiler.estimate.ProbeCost;
 
-/// What the session has measured of its functions so far: their rows in all threads, and who calls them.
+/// The measurements of the session's functions so far: their rows in all threads, and their callers.
 final class CallTables {
     private final long header;
     private final boolean exact;
@@ -27,7 +27,7 @@ final class CallTables {
         rows = new ThreadRows(header);
     }
 
-    /// Looks at all threads.
+    /// Reads all threads.
     void refresh() {
         entered = counters.read(functions.countAcquire());
         rows.read(entered.length);
@@ -53,7 +53,7 @@ final class CallTables {
         return exact || functions.get(function).recordsEveryCall();
     }
 
-    /// Calls that the durations of a function are of.
+    /// Calls that the durations of a function stand for.
     long timed(int function) {
         long sum = 0;
         for (int at = rows.first(function); at != ThreadRows.NONE; at = rows.next(at)) {
@@ -62,7 +62,7 @@ final class CallTables {
         return sum;
     }
 
-    /// Adds all that is known of a function.
+    /// Adds all data of a function.
     void add(int function, RowSums sums) {
         for (int at = rows.first(function); at != ThreadRows.NONE; at = rows.next(at)) {
             sums.add(rows.row(at));
@@ -70,7 +70,7 @@ final class CallTables {
         sums.addCallers(functions.get(function).callers());
     }
 
-    /// What the probes have cost, in ticks, as it is predicted.
+    /// The predicted cost of the probes, in ticks.
     double probeTicks() {
         boolean cpuTime = (Memory.getInt(header + HeaderDescriptor.FLAGS) & HeaderDescriptor.FLAG_CPU_TIME) != 0;
         ProbeCost cost = new ProbeCost(cpuTime);

@@ -4,8 +4,8 @@ import java.util.Arrays;
 import org.mdlagent.arch.layout.EdgeDescriptor;
 import org.mdlagent.arch.shim.Memory;
 
-/// What had been measured of a function when the last slice ended. Small, for there are thousands, and the agent's heap
-/// is small.
+/// A function's measurements at the end of the last slice. Compact, because there are thousands and the
+/// agent's heap is small.
 final class FunctionMark {
     private static final int WORDS_PER_EDGE = 3;
 
@@ -16,28 +16,28 @@ final class FunctionMark {
     private long self;
     private long samples;
 
-    /// Calls by duration, from slot `first` on. The lower half is enough for differences: no slot gets 2^32 calls in a
-    /// slice.
+    /// Calls by duration, from slot `first` on. The lower 32 bits are enough for differences: no slot gets
+    /// 2^32 calls in a slice.
     private int[] slots = {};
 
     private int first;
 
-    /// Calls, total and samples of each edge in turn, the oldest first.
+    /// Calls, total and samples of each edge, oldest edge first.
     private long[] edges = {};
 
-    /// Whether something has been measured since.
+    /// Whether anything has been measured since.
     boolean isPassed(long calls, long count) {
         return calls > this.calls || count != this.count;
     }
 
-    /// Adds the numbers of what has been measured since, as they stand in a slice, and takes the mark there.
+    /// Appends the increase since the mark in the format of a slice, and moves the mark.
     ///
     /// @return ticks in the function's calls
     long advance(int function, long calls, long variance, RowSums now, SliceBytes out) {
         long ticks = now.total - total;
         out.put(function);
-        // An estimate may fall. What was too much is not counted again when it rises. The variance falls as slices
-        // tell more of it; a slice has as much of it as of the calls.
+        // Estimates may fall; the excess is not counted again when they rise. The variance falls as slices
+        // add information; a slice gets a share of it in proportion to its calls.
         long fresh = Math.max(0, calls - this.calls);
         double part = (double) fresh / Math.max(1, calls);
         out.put(fresh);

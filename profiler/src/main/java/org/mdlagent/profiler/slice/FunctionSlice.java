@@ -6,17 +6,17 @@ import org.mdlagent.arch.layout.EdgeDescriptor;
 import org.mdlagent.arch.layout.SliceDescriptor;
 import org.mdlagent.profiler.report.file.SessionFormatException;
 
-/// What was measured of a function in a slice of time.
+/// The measurements of a function in a time slice.
 ///
 /// @param function  its index
 /// @param calls     counted or estimated
 /// @param variance  of an estimate
 /// @param timed     calls that the durations stand for
-/// @param ticks     of these
-/// @param selfTicks of these, without probed callees: in exact sessions
-/// @param samples   calls that were timed, in sampled sessions
-/// @param slots     with calls, in ascending order of their durations
-/// @param callers   in sampled sessions
+/// @param ticks     of these calls
+/// @param selfTicks of these calls without probed callees; exact sessions only
+/// @param samples   timed calls; sampled sessions only
+/// @param slots     with calls, in ascending order of duration
+/// @param callers   sampled sessions only
 public record FunctionSlice(
         int function,
         long calls,
@@ -28,7 +28,8 @@ public record FunctionSlice(
         List<Slot> slots,
         List<Caller> callers) {
 
-    /// Calls whose durations are in [SliceDescriptor#SLOT] neighbouring slots of an HdrHistogram.
+    /// Calls whose durations are in one group of [SliceDescriptor#SLOT] neighbouring slots of an
+    /// HdrHistogram.
     public record Slot(int index, long calls) {}
 
     /// @param function index, or [EdgeSums#NONE]

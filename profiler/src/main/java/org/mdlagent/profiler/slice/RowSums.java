@@ -6,7 +6,7 @@ import org.mdlagent.arch.layout.RowDescriptor;
 import org.mdlagent.arch.layout.SliceDescriptor;
 import org.mdlagent.arch.shim.Memory;
 
-/// The sums of a function's rows, with as many slots as slices have.
+/// The sums of a function's rows, at the slot resolution of slices.
 final class RowSums {
     private static final int SLOTS_PER_CHUNK = RowDescriptor.CHUNK_SLOTS / SliceDescriptor.SLOT;
 
@@ -15,13 +15,13 @@ final class RowSums {
     long self;
     long samples;
 
-    /// Calls by duration; 0 but from `from` to `to`, for most functions use a few of them.
+    /// Calls by duration; 0 outside `from` to `to`, because most functions use few slots.
     final long[] slots = new long[SliceDescriptor.SLOTS];
 
     int from;
     int to;
 
-    /// Addresses of edges, the newest first: a list that only grows, at its head.
+    /// Addresses of edges, newest first: the list grows only at its head.
     final long[] edges = new long[EdgeDescriptor.CALLERS];
 
     int edgeCount;
@@ -54,7 +54,7 @@ final class RowSums {
 
     /// Adds edges.
     ///
-    /// @param newest address of the newest one, 0 for none
+    /// @param newest address of the newest edge, 0 for none
     void addCallers(long newest) {
         for (long edge = newest; edge != 0; edge = Memory.getLong(edge + EdgeDescriptor.NEXT)) {
             edges[edgeCount++] = edge;

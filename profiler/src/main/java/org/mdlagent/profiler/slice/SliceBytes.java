@@ -2,7 +2,7 @@ package org.mdlagent.profiler.slice;
 
 import java.util.Arrays;
 
-/// Bytes of a slice: unsigned LEB128 numbers (DWARF 5, section 7.6) behind each other.
+/// The bytes of a slice: a sequence of unsigned LEB128 numbers (DWARF 5, section 7.6).
 final class SliceBytes {
     private static final int SIZE_AT_FIRST = 4096;
     private static final int NUMBER_MAX = 10;
@@ -11,7 +11,7 @@ final class SliceBytes {
     private byte[] bytes = new byte[SIZE_AT_FIRST];
     private int size;
 
-    /// Adds a number, which is taken to be unsigned.
+    /// Appends a number, taken as unsigned.
     void put(long number) {
         makeRoom(NUMBER_MAX);
         long rest = number;

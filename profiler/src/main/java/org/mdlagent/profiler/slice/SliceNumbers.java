@@ -2,7 +2,7 @@ package org.mdlagent.profiler.slice;
 
 import org.mdlagent.profiler.report.file.SessionBytes;
 import org.mdlagent.profiler.report.file.SessionFormatException;
-/// The numbers of a slice of time, as `mdl/layout.h` describes them, with every one checked.
+/// Reads and checks the numbers of a time slice, as described in `mdl/layout.h`.
 
 final class SliceNumbers {
     private static final int LOW_BITS = 0x7f;
@@ -12,8 +12,8 @@ final class SliceNumbers {
     private final int functions;
     private int next;
 
-    /// @param session   that they are of, which says what a damaged one is
-    /// @param functions that it knows
+    /// @param session   of the slice, for errors
+    /// @param functions number of functions it knows
     SliceNumbers(SessionBytes session, byte[] bytes, int functions) {
         this.session = session;
         this.bytes = bytes;
@@ -24,7 +24,7 @@ final class SliceNumbers {
         next = 0;
     }
 
-    /// A number from 0.
+    /// A number of 0 or more.
     long next() throws SessionFormatException {
         long number = 0;
         for (int shift = 0; shift < Long.SIZE; shift += 7) {

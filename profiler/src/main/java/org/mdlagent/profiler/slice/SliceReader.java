@@ -13,8 +13,7 @@ import org.mdlagent.arch.layout.SliceDescriptor;
 import org.mdlagent.arch.layout.SlicesDescriptor;
 import org.mdlagent.profiler.report.file.SessionBytes;
 
-/// Reads the slices of time of a session, which may be written at this moment. The protocol, whose reader this is,
-/// stands in [SliceRing].
+/// Reads the time slices of a session, which may be written at the same time. [SliceRing] has the protocol.
 public final class SliceReader {
     private final SessionBytes bytes;
     private final double nanosPerTick;
@@ -22,7 +21,7 @@ public final class SliceReader {
     private final long slices;
 
     /// @param slices    offset of the table of slices
-    /// @param functions that the session knows
+    /// @param functions number of functions that the session knows
     public SliceReader(SessionBytes bytes, long slices, double nanosPerTick, int functions) {
         this.bytes = bytes;
         this.slices = slices;
@@ -30,9 +29,9 @@ public final class SliceReader {
         this.functions = functions;
     }
 
-    /// The slices that there are, the oldest first.
+    /// The available slices, oldest first.
     ///
-    /// @param from number of the first one wanted
+    /// @param from number of the first slice wanted
     public List<TimeSlice> read(long from) throws IOException {
         List<TimeSlice> all = new ArrayList<>();
         long complete = complete(); // 1
@@ -51,7 +50,7 @@ public final class SliceReader {
                 bytes.copy(slices + SlicesDescriptor.COMPLETE, Long.BYTES).getLong());
     }
 
-    /// The bytes of a row's functions; null when the row has not as many.
+    /// The bytes of a row's functions; null if the row has fewer.
     private byte @Nullable [] numbers(ByteBuffer row) throws IOException {
         int size = row.getInt((int) SliceDescriptor.SIZE_AT);
         if (size < 0 || size > bytes.end()) {

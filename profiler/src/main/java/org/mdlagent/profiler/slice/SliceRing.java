@@ -8,9 +8,9 @@ import org.mdlagent.arch.layout.SliceDescriptor;
 import org.mdlagent.arch.layout.SlicesDescriptor;
 import org.mdlagent.arch.shim.Memory;
 
-/// The last slices of time, in the session file: a ring of rows, each with a list of chunks that hold its functions. A
-/// slice that is overwritten leaves its chunks to those that come, so memory grows to what the ring needs, and no slice
-/// may have more than its share of [#FILE_PART].
+/// The last time slices in the session file: a ring of rows, each with a list of chunks for its functions.
+/// The chunks of an overwritten slice are reused, so memory grows to what the ring needs. No slice gets more
+/// than its share of [#FILE_PART].
 ///
 /// Assumes
 ///   A1 this is the only writer
@@ -26,7 +26,7 @@ import org.mdlagent.arch.shim.Memory;
 ///   2 fill chunks and row                    2 copy row and chunks
 ///   3 complete = n + 1 (release)             3 complete again: the copy is good if complete - SLICES < m
 final class SliceRing {
-    /// All slices together may take this part of what the session file can grow to.
+    /// All slices together may take 1 / this of the session file's maximum size.
     private static final int FILE_PART = 6;
 
     private final long header;
@@ -36,14 +36,14 @@ final class SliceRing {
     /// Address of the `struct mdl_slices`, 0 before the first slice.
     private long slices;
 
-    /// Chunks that no slice has, a list.
+    /// List of free chunks.
     private long free;
 
-    /// Those that the next slice has, a list.
+    /// List of chunks for the next slice.
     private long chunks;
 
     /// @param header   of the session
-    /// @param allocate zeroed memory of the session by its size, 0 when there is none
+    /// @param allocate returns zeroed session memory of a size, 0 if there is none
     SliceRing(long header, LongUnaryOperator allocate) {
         this.header = header;
         this.allocate = allocate;
@@ -51,10 +51,10 @@ final class SliceRing {
         chunksMax = (int) Math.max(1, most / SlicesDescriptor.SLICES / SliceChunkDescriptor.SIZE);
     }
 
-    /// Makes room for the functions of the next slice.
+    /// Reserves room for the functions of the next slice.
     ///
-    /// @param bytes that they need
-    /// @return bytes that they may have; -1 when the session has no room for slices
+    /// @param bytes needed
+    /// @return bytes granted; -1 if the session has no room for slices
     int reserve(int bytes) {
         if (slices == 0) {
             slices = allocate.applyAsLong(SlicesDescriptor.SIZE);
@@ -63,7 +63,7 @@ final class SliceRing {
             }
             Memory.putLongRelease(header + HeaderDescriptor.SLICES, slices);
         }
-        VarHandle.storeStoreFence(); // `complete` of the slice before is out
+        VarHandle.storeStoreFence(); // the previous store to `complete` comes first
         recycle(row() + SliceDescriptor.CHUNKS);
         int room = 0;
         for (int taken = 0; room < bytes && taken < chunksMax; taken++) {
@@ -78,12 +78,12 @@ final class SliceRing {
         return Math.min(room, bytes);
     }
 
-    /// Address of the row of the slice that is being written. What it holds counts after [#publish].
+    /// Address of the row being written; valid for readers after [#publish].
     long row() {
         return slices + SlicesDescriptor.row(complete());
     }
 
-    /// Publishes that slice, with its functions, for which there must be room.
+    /// Publishes that slice with its functions, for which there must be room.
     void publish(SliceBytes functions) {
         Memory.putLong(row() + SliceDescriptor.CHUNKS, chunks);
         Memory.putInt(row() + SliceDescriptor.SIZE_AT, functions.size());
@@ -97,7 +97,7 @@ final class SliceRing {
         Memory.putLongRelease(slices + SlicesDescriptor.COMPLETE, complete() + 1);
     }
 
-    /// Slices that were published: none where the session has had no room for any.
+    /// Number of published slices; 0 if the session had no room for any.
     long complete() {
         return slices == 0 ? 0 : Memory.getLong(slices + SlicesDescriptor.COMPLETE);
     }

@@ -17,16 +17,16 @@ import org.mdlagent.profiler.report.profile.TimeRange;
 import org.mdlagent.profiler.report.statistics.EdgeSums;
 import org.mdlagent.profiler.report.statistics.TotalErrors;
 
-/// Adds up slices of time.
+/// Sums time slices.
 public final class SliceSums {
     private final List<TimeSlice> slices;
 
-    /// By function, null where it was not called.
+    /// By function, null if it was not called.
     private final @Nullable Sum[] sums;
 
     private final EdgeSums edges;
 
-    /// Of one function; the fields are those of [FunctionSlice].
+    /// The sums of one function; fields as in [FunctionSlice].
     private static final class Sum {
         private final long[] slots = new long[SliceDescriptor.SLOTS];
         private long calls;
@@ -49,8 +49,8 @@ public final class SliceSums {
         }
     }
 
-    /// @param slices    in the order of time, one at least
-    /// @param functions that the session knows
+    /// @param slices    in the order of time, at least one
+    /// @param functions number of functions that the session knows
     public SliceSums(List<TimeSlice> slices, int functions) throws IOException {
         this.slices = slices;
         sums = new Sum[functions];
@@ -72,7 +72,7 @@ public final class SliceSums {
         }
     }
 
-    /// What `whole`, the session's profile, was during the slices.
+    /// The profile of the slices; what they lack is taken from `whole`, the session's profile.
     public Profile profile(Profile whole) {
         List<FunctionProfile> functions = new ArrayList<>();
         for (int i = 0; i < sums.length; i++) {

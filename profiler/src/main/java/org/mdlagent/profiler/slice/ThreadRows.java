@@ -5,17 +5,17 @@ import org.mdlagent.arch.session.ThreadBlock;
 import org.mdlagent.arch.session.ThreadBlocks;
 import org.mdlagent.arch.shim.Memory;
 
-/// By function: its rows in the blocks of threads, those of ended ones too.
+/// By function: its rows in all thread blocks, those of ended threads included.
 ///
-/// Most functions have none, and most of the others have them in few threads: so each block's table is gone through
+/// Most functions have none, and most others have them in few threads, so each block's table is scanned only
 /// once.
 final class ThreadRows {
-    /// Behind the last row of a function.
+    /// End of a function's list of rows.
     static final int NONE = -1;
 
     private final ThreadBlocks threads;
 
-    /// By function: where its first row is, in the arrays below; and by row: where the next one is.
+    /// By function: index of its first row in the arrays below; and by row: index of the next one.
     private int[] first = {};
 
     private int[] next = {};
@@ -29,7 +29,7 @@ final class ThreadRows {
         threads = new ThreadBlocks(header);
     }
 
-    /// Looks at all threads.
+    /// Reads all threads.
     void read(int functions) {
         if (first.length != functions) {
             first = new int[functions];
@@ -64,12 +64,12 @@ final class ThreadRows {
         first[function] = count++;
     }
 
-    /// Where the rows of a function begin; [#NONE] where it has none.
+    /// A function's first row; [#NONE] if it has none.
     int first(int function) {
         return first[function];
     }
 
-    /// Where a function's rows go on behind one of them; [#NONE] behind the last.
+    /// The row after one of a function; [#NONE] after the last.
     int next(int at) {
         return next[at];
     }

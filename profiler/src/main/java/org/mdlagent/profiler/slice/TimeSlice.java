@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Optional;
 import org.mdlagent.profiler.report.file.SessionFormatException;
 
-/// What was measured in a slice of a session's time.
+/// The measurements of a time slice of a session.
 public final class TimeSlice {
     private final long number;
     private final Instant start;
@@ -16,7 +16,7 @@ public final class TimeSlice {
     private final int leftOut;
     private final SliceNumbers numbers;
 
-    /// What measuring cost in the slice, beside the CPU time that the program took, in nanoseconds.
+    /// The cost of measuring in the slice, and the CPU time of the program, in nanoseconds.
     record Costs(long agentNanos, long programNanos, long probeNanos) {
         static final Costs NONE = new Costs(0, 0, 0);
 
@@ -28,9 +28,9 @@ public final class TimeSlice {
         }
     }
 
-    /// @param number    of the session's slices, from 0
-    /// @param functions how many of them the numbers are of
-    /// @param leftOut   functions for which there was no room
+    /// @param number    among the session's slices, from 0
+    /// @param functions number of functions in the bytes
+    /// @param leftOut   number of functions that there was no room for
     TimeSlice(long number, Instant start, Instant end, Costs costs, int functions, int leftOut, SliceNumbers numbers) {
         this.number = number;
         this.start = start;
@@ -41,7 +41,7 @@ public final class TimeSlice {
         this.numbers = numbers;
     }
 
-    /// Of the session's slices, from 0.
+    /// Number among the session's slices, from 0.
     public long number() {
         return number;
     }
@@ -54,7 +54,7 @@ public final class TimeSlice {
         return end;
     }
 
-    /// Whether it has a moment of `[from, to)` in it, or `from` itself.
+    /// Whether it shares a moment with `[from, to)`, or contains `from`.
     public boolean overlaps(Instant from, Instant to) {
         return end.isAfter(from) && (start.isBefore(to) || !start.isAfter(from));
     }
@@ -67,7 +67,7 @@ public final class TimeSlice {
         return leftOut;
     }
 
-    /// The functions that were called, in no order.
+    /// The functions that were called, unordered.
     ///
     /// @throws SessionFormatException when they cannot be read
     public List<FunctionSlice> functions() throws SessionFormatException {
@@ -80,7 +80,7 @@ public final class TimeSlice {
         return all;
     }
 
-    /// One of them, unless it was not called.
+    /// One function, empty if it was not called.
     ///
     /// @throws SessionFormatException when they cannot be read
     public Optional<FunctionSlice> function(int function) throws SessionFormatException {

@@ -10,15 +10,17 @@ import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.layout.SliceDescriptor;
 import org.mdlagent.arch.shim.Memory;
 
-/// Writes down what was measured when: once in a while, of each function what has come since the last time, into a ring
-/// in the session file ([SliceRing]) that holds the last hour at least, but for the first seconds of the session.
+/// Writes time slices: at intervals, the increase of each function's measurements goes into a ring in the
+/// session file ([SliceRing]). The ring covers at least the last hour, except at the start of a session.
 ///
-/// A slice of a young session is a tenth of a second long, so that a program of ten seconds has sixty, unless there are
-/// so many functions that writing takes more than a part of the time; from eight minutes on it is ten seconds.
+/// A slice of a young session is a tenth of a second long, so that a program of ten seconds has sixty, unless
+/// there are so many functions that writing would take more than its share of the time. From eight minutes on
+/// a slice is ten seconds.
 ///
 /// Used by one thread, the agent's.
 public final class TimeSlices {
-    /// A slice is this part of the session's age, within bounds, and writing it is to take this part of it.
+    /// A slice is 1 / the first of the session's age, within bounds, and longer if writing it would take more
+    /// than the second, as a share of its length.
     private static final int AGE_PART = 48;
 
     private static final double WRITING_PART = 0.003;
@@ -44,14 +46,14 @@ public final class TimeSlices {
     private long programNanos;
     private double probeTicks;
 
-    /// A function's part of a slice.
+    /// A function's data in a slice.
     private record Part(byte[] bytes, long ticks) {}
 
     /// @param header   address of the session's header; the probes are armed
-    /// @param allocate zeroed memory of the session by its size, 0 when there is none
+    /// @param allocate returns zeroed session memory of a size, 0 if there is none
     /// @param exact    whether every call is recorded
-    /// @param millis   length of all slices, 0 for one that suits the session's age
-    /// @param tscHz    frequency of the time-stamp counter, roughly
+    /// @param millis   length of all slices, 0 to adapt it to the session's age
+    /// @param tscHz    approximate frequency of the time-stamp counter
     public TimeSlices(long header, LongUnaryOperator allocate, boolean exact, int millis, double tscHz) {
         this.header = header;
         tables = new CallTables(header, exact);
@@ -78,7 +80,7 @@ public final class TimeSlices {
                 LONGEST_SECONDS * ticksPerSecond);
     }
 
-    /// Writes down the slice that ends now.
+    /// Writes the slice that ends now.
     public void write(long tsc) {
         tables.refresh();
         marks = Arrays.copyOf(marks, tables.functions());
@@ -93,14 +95,15 @@ public final class TimeSlices {
         begin = tsc;
     }
 
-    /// Sets how long writing the last slice took, in ticks. The first slice does not count, because its code was just
-    /// compiled. Of two in turn the shorter counts, because the other may have waited for a processor.
+    /// Sets how long writing the last slice took, in ticks. The first slice does not count, because its code
+    /// was just compiled. The shorter of the last two counts, because the other may have waited for a
+    /// processor.
     public void setWritingTicks(long ticks) {
         writingTicks = ring.complete() > 1 ? Math.min(ticks, lastTicks) : 0;
         lastTicks = ticks;
     }
 
-    /// What a function has done in the slice, null for nothing.
+    /// A function's data in the slice, null if there is none.
     private @Nullable Part part(int function) {
         long calls = tables.calls(function);
         FunctionMark mark = marks[function];

@@ -3,12 +3,13 @@ package org.mdlagent.profiler.slice;
 import java.util.List;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
 
-/// Slices of a session's time.
+/// A sequence of a session's time slices.
 ///
-/// @param functions of the session, all of them, in the order of their discovery: slices know them by their positions
+/// @param functions all functions of the session, in the order of their discovery: slices refer to them by
+///     position
 /// @param slices    in the order of time
 public record Timeline(List<FunctionProfile> functions, List<TimeSlice> slices) {
-    /// Where nothing is shown by time.
+    /// For reports without a time axis.
     public static final Timeline NONE = new Timeline(List.of(), List.of());
 
     public Timeline {

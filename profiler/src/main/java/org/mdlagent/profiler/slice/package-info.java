@@ -1,4 +1,4 @@
-/// Slices of a session's time: the agent writes them into the session, reports read them.
+/// Time slices of a session: the agent writes them to the session file, reports read them.
 @NullMarked
 package org.mdlagent.profiler.slice;
 

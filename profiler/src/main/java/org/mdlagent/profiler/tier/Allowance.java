@@ -5,13 +5,13 @@ import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.session.FunctionRecordWriter;
 import org.mdlagent.arch.shim.Memory;
 
-/// What a thread may spend on measuring by itself. Machine code keeps to it: a function that becomes hot between
-/// two looks of the agent is stopped by the thread that calls it. Functions whose tier is named are not.
+/// What a thread may spend on measuring between two looks of the agent. Machine code enforces it: the thread
+/// that calls a function that becomes hot stops it. Functions with a named tier are exempt.
 public final class Allowance {
-    /// Parts of a tick in which prices are told.
+    /// Prices are published in this fraction of a tick.
     private static final int PARTS = 256;
 
-    /// A price stays unless it is wrong by so much.
+    /// Hysteresis: a price is kept until it is wrong by this factor.
     private static final double CHANGE = 1.25;
 
     private final long header;
@@ -24,9 +24,10 @@ public final class Allowance {
         this.budget = budget;
     }
 
-    /// One thread may spend what all may, for it may be the only one that calls functions.
+    /// Sets the price. One thread may spend the whole allowance, because it may be the only one that calls
+    /// functions.
     ///
-    /// @param pace CPU time of the program for each nanosecond that has passed
+    /// @param pace CPU time of the program per nanosecond of elapsed time
     public void set(double pace) {
         double price = 1 / (budget * pace);
         if (budget < 1 && (price > CHANGE * told || told > CHANGE * price)) {
@@ -39,19 +40,19 @@ public final class Allowance {
         return told > 0;
     }
 
-    /// A function's calls are recorded whatever they cost.
+    /// Exempts a function: its calls are recorded whatever they cost.
     public static void lift(long record) {
         new FunctionRecordWriter(record).addFlags(FunctionDescriptor.FLAG_NAMED);
     }
 
-    /// Whether functions have been stopped since this was last asked.
+    /// Whether functions have been stopped since the last call.
     public boolean haveStopped() {
         long before = expired;
         expired = Memory.getLongAcquire(header + HeaderDescriptor.EXPIRED);
         return expired != before;
     }
 
-    /// The same, asked again by the next call of it.
+    /// As [#haveStopped], without resetting it.
     public boolean wouldHaveStopped() {
         return Memory.getLongAcquire(header + HeaderDescriptor.EXPIRED) != expired;
     }

@@ -3,29 +3,28 @@ package org.mdlagent.profiler.tier;
 import org.mdlagent.fastinst.Probes;
 import org.mdlagent.profiler.estimate.ProbeCost;
 
-/// Timing of functions that no choice of tiers has seen yet, while their probes stay on: machine code counts all
-/// of their calls and times one of some, by chance.
+/// Timing by chance, for functions whose probes stay on and that no choice of tiers has covered yet: machine
+/// code counts all of their calls and times some by chance.
 public final class ChanceTiming {
-    /// Of a function so many calls are timed in a second at most, and of all of them what this part of the
-    /// budget pays for.
+    /// Maximum timed calls of a function per second, and the share of the budget for those of all functions.
     private static final double TIMED = 60;
 
     private static final double PART = 0.1;
 
     private final Probes probes;
 
-    /// Timed calls that the budget pays for in a second of a thread.
+    /// Timed calls that the budget pays for, per second of a thread.
     private final double most;
 
-    /// @param income what may be spent on measuring, in ticks for each second of a thread
+    /// @param income what measuring may cost, in ticks per second of a thread
     public ChanceTiming(Probes probes, ProbeCost cost, double income) {
         this.probes = probes;
         most = PART * income / cost.timedByChance(1);
     }
 
-    /// The function's probes stay on.
+    /// Sets the sampling factor of a function whose probes stay on.
     ///
-    /// @param rate calls a second, 0 when that is not known
+    /// @param rate calls per second, 0 if unknown
     public void open(int function, double rate) {
         int mean = ChanceMean.of(rate / Math.min(TIMED, most), 0);
         probes.timeByChance(function, mean, mean);

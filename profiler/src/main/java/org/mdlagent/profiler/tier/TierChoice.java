@@ -4,46 +4,46 @@ import java.util.Arrays;
 import java.util.function.IntToDoubleFunction;
 import org.mdlagent.profiler.estimate.ProbeCost;
 
-/// Which calls of which function are timed: a knapsack over measured rates.
+/// Chooses which calls of which function are timed: a knapsack problem over measured rates.
 ///
-/// What is rare is timed wholly, what is frequent is counted wholly and timed by chance, and what is too frequent even
-/// for that is left to slices. A function costs what it is called. It is worth its part of the program's time, as far
-/// as that is known, and something by itself. Those that are worth the most for what they cost come first, as long as
-/// they fit into their tier's part of the budget (the greedy solution: Dantzig, "Discrete-Variable Extremum Problems",
-/// Operations Research 5, 1957).
+/// Calls of rare functions are all timed. Calls of frequent functions are all counted and timed by chance.
+/// Functions that are too frequent even for that are sliced. The cost of a function is that of its calls; its
+/// worth is its share of the program's time, if known, plus a constant. Functions are taken in the order of
+/// worth per cost, as long as they fit into their tier's share of the budget (the greedy solution: Dantzig,
+/// "Discrete-Variable Extremum Problems", Operations Research 5, 1957).
 ///
-/// A function stays in its tier up to a higher mark than that at which others enter, so that it does not go to and fro.
+/// Hysteresis: a function may stay in its tier at a higher cost than that at which others enter.
 ///
-/// A tier is told by its mean: of how many calls one is timed ([org.mdlagent.fastinst.install.Tier]).
+/// A tier is represented by its mean: one of so many calls is timed ([org.mdlagent.fastinst.install.Tier]).
 public final class TierChoice {
     public static final int SLICED = 0;
     public static final int EXACT = 1;
 
-    /// The part of the budget up to which functions are timed wholly.
+    /// Share of the budget for functions whose calls are all timed.
     private static final double EXACT_PART = 0.3;
 
-    /// The same with those of which all calls are counted, but for timing some of these.
+    /// Share of the budget for these and for counting all calls of others, without timing by chance.
     private static final double COUNTED_PART = 0.65;
 
-    /// Those in a tier stay in it up to so many times its part, and up to more where rates are of a short time: a
-    /// program that shares its processors runs by fits and starts.
+    /// Hysteresis: functions in a tier stay in it up to this multiple of its share, and up to the second
+    /// multiple if rates cover a short time, because a program that shares its processors runs in bursts.
     private static final double STAY = 1.25;
 
     private static final double STAY_SHORT = 3;
 
-    /// Of those in a tier, what they cost is taken to be so many times less when they are compared.
+    /// Hysteresis: in rankings, the cost of functions in a tier is divided by this.
     private static final double STAY_RANK = 2;
     private static final double SHORT_SECONDS = 0.3;
 
-    /// The part of the budget for that, and how many calls of each are timed in a second.
+    /// Share of the budget for timing by chance, and limits of the calls of each function timed per second.
     private static final double BY_CHANCE_PART = 0.1;
 
     private static final double TIMED_MIN = 60;
     private static final double TIMED_MAX = 1000;
 
-    /// What is known of a function is worth as much as this part of the program's time, whatever its own is; but of all
-    /// functions together no more than the other part. Else one with a tenth of the time came behind thousands of
-    /// rare ones.
+    /// Constant worth of each function, as a share of the program's time, and its limit for all functions
+    /// together. Without the limit, a function with a tenth of the time would rank behind thousands of rare
+    /// ones.
     private static final double WORTH = 1e-4;
 
     private static final double WORTH_OF_ALL = 0.1;
@@ -55,12 +55,12 @@ public final class TierChoice {
 
     private final ProbeCost cost;
 
-    /// By rank: what functions cost for what they are worth, with their numbers, the cheapest first.
+    /// By rank: cost per worth, with the function's number in the low bits, cheapest first.
     private long[] ranked = {};
 
     private int ranks;
 
-    /// Functions that are called.
+    /// Number of functions that are called.
     private int called;
 
     TierChoice(ProbeCost cost) {
@@ -69,12 +69,13 @@ public final class TierChoice {
 
     /// Chooses a tier for each function that is called; the others keep theirs.
     ///
-    /// @param rates   by function: calls in a second of the program's CPU time; below 0 for those that are to stay
-    /// @param shares  by function: its part of the program's time, 0 where that is not known
-    /// @param means   by function: its tier, which becomes the chosen one
-    /// @param income  what may be spent on measuring, in ticks for each second of CPU time
-    /// @param seconds that rates are of
-    /// @param most    functions that there is memory to record calls of in threads' rows
+    /// @param rates   by function: calls per second of the program's CPU time; below 0 for functions that
+    ///     keep their tier
+    /// @param shares  by function: its share of the program's time, 0 if unknown
+    /// @param means   by function: its tier; overwritten by the chosen one
+    /// @param income  what measuring may cost, in ticks per second of CPU time
+    /// @param seconds that rates cover
+    /// @param most    maximum number of functions whose calls can be recorded in threads' rows
     void choose(double[] rates, double[] shares, int[] means, double income, double seconds, int most) {
         double stay = seconds < SHORT_SECONDS ? STAY_SHORT : STAY;
         list(rates);
@@ -99,7 +100,7 @@ public final class TierChoice {
         count(spent, rates, means, income, stay, room);
     }
 
-    /// The same of those that are left, in their order.
+    /// Chooses the counted functions among the rest, in their order.
     private void count(double exact, double[] rates, int[] means, double income, double stay, int most) {
         double spent = exact;
         int counted = 0;
@@ -122,7 +123,7 @@ public final class TierChoice {
         }
     }
 
-    /// Those that are called.
+    /// Lists the functions that are called.
     private void list(double[] rates) {
         if (ranked.length < rates.length) {
             ranked = new long[rates.length];
@@ -136,13 +137,13 @@ public final class TierChoice {
         called = ranks;
     }
 
-    /// Sorts those in the list, first what is worth the most for what it costs.
+    /// Sorts the list by cost per worth, cheapest first.
     private void rank(IntToDoubleFunction ticks, double[] shares) {
         double worth = Math.min(WORTH, WORTH_OF_ALL / called);
         for (int rank = 0; rank < ranks; rank++) {
             int function = function(rank);
             double price = ticks.applyAsDouble(function) / (worth + shares[function]);
-            // Numbers above 0 are in the order of their bits.
+            // Positive doubles are in the order of their bits.
             ranked[rank] = Double.doubleToRawLongBits(price) & ~NUMBER_MASK | function;
         }
         Arrays.sort(ranked, 0, ranks);
@@ -152,7 +153,8 @@ public final class TierChoice {
         return (int) (ranked[rank] & NUMBER_MASK);
     }
 
-    /// What a function is ranked by: of many that are alike, rates differ by chance.
+    /// The cost used for ranking. It favours functions in the tier, because the rates of similar functions
+    /// differ by chance.
     private static double price(double ticks, boolean inside) {
         return inside ? ticks / STAY_RANK : ticks;
     }
@@ -161,9 +163,9 @@ public final class TierChoice {
         return rate * cost.exact(rate);
     }
 
-    /// What counting all calls of a function takes in a second.
+    /// The cost of counting all calls of a function, in ticks per second.
     ///
-    /// @param rate calls a second
+    /// @param rate calls per second
     double countedTicks(double rate) {
         return rate * cost.counted(rate);
     }

@@ -9,58 +9,58 @@ import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.fastinst.install.Tier;
 import org.mdlagent.profiler.estimate.ProbeCost;
 
-/// The tiers of a session's functions ([Tier]): what their calls cost, how often they are called, and which tier
-/// is the best for that ([TierChoice]).
+/// The tiers of a session's functions ([Tier]): the cost and the rate of their calls, and the best tier for
+/// them ([TierChoice]).
 ///
-/// A function's rate is its highest of late: what has been called often keeps the price of that for some
-/// seconds. So a function that becomes hot loses its tier at once, and gets it back when it has been calm for a
-/// while.
+/// A function's rate is its recent maximum, which decays over some seconds. So a function that becomes hot
+/// loses its tier at once, and regains it after it has been calm for a while.
 public final class Tiers {
-    /// After so long without calls, a rate is taken to be a third of what it was.
+    /// Decay time constant of a rate without calls.
     private static final double MEMORY_SECONDS = 2;
 
-    /// Tiers are chosen so long after the first probes are in place, then after twice as long each time, up to a
-    /// limit.
+    /// Interval from the first probes to the first choice. It doubles after each choice, up to a limit.
     private static final double FIRST_SECONDS = 0.02;
 
     private static final double SECONDS_MAX = 0.5;
 
-    /// They are chosen at once where counted functions have cost so many times the budget since the last look.
+    /// Tiers are chosen at once if counted functions have cost this multiple of the budget since the last
+    /// look.
     private static final double BURST = 1;
 
-    /// But not before so many seconds for each function: a choice among many is dear. In the first seconds, what
-    /// all begin with is dearer.
+    /// Minimum interval per function: a choice among many is expensive. Bursts have a shorter one, and in the
+    /// first seconds an even shorter one, because the initial tiers are more expensive than a choice.
     private static final double SECONDS_OF_EACH = 1e-4;
 
     private static final double BURST_SECONDS_OF_EACH = 2e-5;
     private static final double FIRST_BURST_SECONDS_OF_EACH = 5e-6;
     private static final double YOUNG_SECONDS = 3;
 
-    /// What a function's calls take is looked up where timing all of them took more than this part of the budget.
+    /// The duration of a function's calls is looked up if timing all of them would take more than this share
+    /// of the budget.
     private static final double DEAR_PART = 0.001;
 
-    /// The part of the session's memory that threads' rows may take up, and what one takes with its chunks.
+    /// Threads' rows may take 1 / this of the session's memory; and the size of a row with its chunks.
     private static final int ROWS_PART = 3;
 
     private static final int ROW_BYTES = 2500;
 
-    /// Of a program that has taken less CPU time since, nothing new is known: tiers stay, for so many seconds at
-    /// most. But the first choice is made when it is due: machine code limits what is spent from then on.
+    /// Minimum CPU time for new information: with less, tiers are kept, up to a maximum time. The first
+    /// choice is made on schedule, because machine code limits the cost only from then on.
     private static final double CPU_SECONDS_MIN = 0.01;
 
     private static final double STAY_SECONDS_MAX = 5;
 
-    /// A rate is of so many seconds of CPU time at least: a burst of some milliseconds is none. What keeps its
-    /// tier for that reason costs what the budget has for its tier in so long, at most.
+    /// Rates are averaged over at least this CPU time, because a burst of some milliseconds is not a rate. A
+    /// function that keeps its tier for that reason costs at most its tier's budget for this time.
     private static final double RATE_SECONDS_MIN = 0.05;
 
-    /// Of a function with fewer calls than these, a rate is of so many seconds of CPU time: what initializes a program
-    /// is called some times in its first milliseconds, and then never again.
+    /// Functions with fewer calls have their rate averaged over at least the second value of CPU time:
+    /// initialization code is called a few times in the first milliseconds and never again.
     private static final long FEW_CALLS = 100;
 
     private static final double RATE_SECONDS_MIN_FEW = 0.5;
 
-    /// No clock of CPU time is finer.
+    /// Resolution limit of CPU clocks.
     private static final double CPU_SECONDS_LEAST = 1e-6;
 
     private final long header;
@@ -70,14 +70,14 @@ public final class Tiers {
     private final ProbeCost cost;
     private final TierChoice choice;
 
-    /// By function: its mean; what recording one of its calls costs, in ticks, where all are counted, and 0 where
-    /// it is sliced; and whether somebody has named its tier, so that it stays.
+    /// By function: its mean; the cost of recording one of its calls, in ticks, 0 if it is sliced; and
+    /// whether its tier was named by the user, so that it is kept.
     private int[] means = {};
 
     private double[] prices = {};
     private boolean[] named = {};
 
-    /// By function: its calls in a second of the program's CPU time; and its calls when that was last looked at.
+    /// By function: its calls per second of the program's CPU time; and its calls at the last choice.
     private double[] rates = {};
 
     private long[] callsAtChoice = {};
@@ -85,18 +85,18 @@ public final class Tiers {
     /// Functions that were called, at the last choice.
     private int called;
 
-    /// The calls of all functions; what those have cost that were all counted, in ticks; of that, what those have
-    /// cost whose tier is named.
+    /// The calls of all functions; the cost in ticks of functions while all their calls were counted; of
+    /// that, the cost of functions with a named tier.
     private long calls;
 
     private double ticks;
     private double namedTicks;
 
-    /// What the last two have of functions that were not then what they are now, or cost something else.
+    /// Corrections of these two costs for functions whose tier or price has changed.
     private double ticksMoved;
     private double namedTicksMoved;
 
-    /// When tiers were last chosen, and will be next; and the program's CPU time then.
+    /// Times of the last and the next choice, and the program's CPU time at the last one.
     private long choiceTsc;
 
     private long startTsc;
@@ -105,13 +105,13 @@ public final class Tiers {
     private double secondsToNext = FIRST_SECONDS;
     private long cpuAtChoice;
 
-    /// When functions were last looked at, and what counted ones had cost then.
+    /// Time of the last look, and the cost of counted functions at that time.
     private long lookTsc;
 
     private double ticksAtLook;
 
     /// @param header address of the session's header
-    /// @param budget the part of the program's time that measuring may cost
+    /// @param budget the share of the program's time that measuring may cost
     public Tiers(ProbeCost cost, long header, double budget, double ticksPerNano) {
         this.cost = cost;
         this.header = header;
@@ -121,7 +121,7 @@ public final class Tiers {
         choice = new TierChoice(cost);
     }
 
-    /// Makes room for functions that have come.
+    /// Makes room for new functions.
     public void grow(int functions) {
         means = Arrays.copyOf(means, functions);
         prices = Arrays.copyOf(prices, functions);
@@ -131,7 +131,7 @@ public final class Tiers {
         timed.grow(functions);
     }
 
-    /// A function has a tier from its first call on.
+    /// Sets a function's initial tier, at its first call.
     ///
     /// @param named whether it is to stay there
     public void begin(int function, Tier tier, boolean named) {
@@ -140,9 +140,10 @@ public final class Tiers {
         this.named[function] = named;
     }
 
-    /// A function that has had so many calls gets another tier.
+    /// Moves a function to another tier.
     ///
     /// @param named whether it is to stay there
+    /// @param calls of the function so far
     public void move(int function, Tier tier, boolean named, long calls) {
         double spent = prices[function] * calls;
         begin(function, tier, named);
@@ -157,7 +158,9 @@ public final class Tiers {
         };
     }
 
-    /// Those that have had so many calls cost what suits their rates from now on.
+    /// Updates prices to the current rates.
+    ///
+    /// @param calls by function: so far
     private void reprice(long[] calls) {
         for (int i = 0; i < calls.length; i++) {
             double price = price(means[i], rates[i]);
@@ -173,7 +176,7 @@ public final class Tiers {
         return prices[function] > 0;
     }
 
-    /// What recording one of a function's calls costs, in ticks, where all are counted.
+    /// The cost of recording one call of a function whose calls are all counted, in ticks.
     public double price(int function) {
         return prices[function];
     }
@@ -182,7 +185,7 @@ public final class Tiers {
         return means[function];
     }
 
-    /// Adds up what has been called so far.
+    /// Adds up calls and costs so far.
     public void count(long[] calls) {
         this.calls = 0;
         ticks = ticksMoved;
@@ -200,17 +203,17 @@ public final class Tiers {
         return calls;
     }
 
-    /// What the calls of functions have cost while all were counted, in ticks.
+    /// The cost in ticks of functions while all of their calls were counted.
     public double ticks() {
         return ticks;
     }
 
-    /// The part of [#ticks] that is of functions whose tier is named, while it was the present one.
+    /// The part of [#ticks] of functions while they had their present, named tier.
     public double namedTicks() {
         return namedTicks;
     }
 
-    /// Functions are in place; when that is so for the first time, a choice will be due soon.
+    /// Functions are in place; the first time, a choice becomes due soon.
     public void start(long now) {
         if (choiceTsc == 0) {
             startTsc = now;
@@ -224,27 +227,27 @@ public final class Tiers {
         return (long) (1e9 * seconds * ticksPerNano);
     }
 
-    /// When tiers are to be chosen again.
+    /// Time of the next choice.
     public long nextChoice() {
         return nextChoiceTsc;
     }
 
-    /// What slices say of rates.
+    /// Rates by slices.
     public interface SliceRates {
-        /// @return calls for each nanosecond of CPU time; below 0 where the function is not sliced, and not a
-        /// number
-        ///         where slices do not tell yet
+        /// @return calls per nanosecond of CPU time; below 0 if the function is not sliced, NaN if slices
+        ///     have no result yet
         double of(int function);
     }
 
     /// Chooses a tier for each function, when that is due.
     ///
     /// @param cpu      of the program so far, in nanoseconds
-    /// @param lastPace for each nanosecond that has passed, of late
-    /// @param part     of what the budget is for the CPU time, what there is for it
+    /// @param lastPace recent CPU time per nanosecond of elapsed time
+    /// @param part     ratio of the available budget to its share of the CPU time
     /// @param calls    by function: so far
-    /// @param clock    by function: its part of the program's CPU time, 0 where that is not known; asked for once
-    /// @return by function: the mean of its tier; null when it is not due
+    /// @param clock    by function: its share of the program's CPU time by samples, 0 if unknown; called once
+    ///     per function
+    /// @return by function: the mean of its tier; null when no choice is due
     public int @Nullable [] choose(
             long now,
             long cpu,
@@ -310,13 +313,13 @@ public final class Tiers {
         return chosen;
     }
 
-    /// Calls in a second of CPU time.
+    /// Calls per second of CPU time.
     private static double rate(long calls, double cpuSeconds) {
         return calls / Math.max(cpuSeconds, calls < FEW_CALLS ? RATE_SECONDS_MIN_FEW : RATE_SECONDS_MIN);
     }
 
-    /// By function: its part of the time of a thread, as its timed calls tell, but for those that cost next to
-    /// nothing, or as the clock tells.
+    /// By function: its share of a thread's time, by its timed calls or by CPU samples, whichever is more.
+    /// Timed calls are not looked up for functions that cost next to nothing.
     private double[] shares(double income, long[] calls, IntToDoubleFunction clock) {
         double[] shares = new double[calls.length];
         timed.forgetSome();
@@ -335,14 +338,14 @@ public final class Tiers {
         return called <= rowsMost();
     }
 
-    /// Functions that there is memory for in the rows of all threads.
+    /// Maximum number of functions whose rows in all threads fit into memory.
     private int rowsMost() {
         long limit = Memory.getLong(header + HeaderDescriptor.LIMIT);
         long threads = Math.max(1, Memory.getInt(header + HeaderDescriptor.THREAD_COUNT));
         return (int) Math.min(Integer.MAX_VALUE, limit / ROWS_PART / ROW_BYTES / threads);
     }
 
-    /// A function's calls for each nanosecond of CPU time, as it was at the last choice.
+    /// A function's calls per nanosecond of CPU time at the last choice.
     public double rate(int function) {
         return rates[function] / 1e9;
     }

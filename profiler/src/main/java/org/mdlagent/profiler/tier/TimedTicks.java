@@ -6,14 +6,13 @@ import org.mdlagent.arch.session.ThreadBlock;
 import org.mdlagent.arch.session.ThreadBlocks;
 import org.mdlagent.arch.shim.Memory;
 
-/// What a timed call of each function has taken, as the rows of threads tell. Rows are in no cache, and there is one
-/// for
-/// each thread: they are not looked at for each choice.
+/// The duration of a timed call of each function, from threads' rows. Rows are in no cache, and there is one
+/// per thread, so they are not read for each choice.
 final class TimedTicks {
-    /// The first ones stand for all.
+    /// The first threads represent all.
     private static final int THREADS_MAX = 64;
 
-    /// It is looked up anew when a function has been called so many times as often as at the last look; and of so many
+    /// A duration is looked up again after a function's calls have grown by this factor; and for this many
     /// functions at each choice, in turn.
     private static final double LOOKUP_FACTOR = 2;
 
@@ -21,7 +20,7 @@ final class TimedTicks {
 
     private final ThreadBlocks threads;
 
-    /// By function: in ticks, and its calls, when that was looked up last; and whose turn is next.
+    /// By function: its duration in ticks, and its calls at the lookup; and the next function in turn.
     private double[] ticksOfEach = {};
 
     private long[] callsAtLookup = {};
@@ -32,13 +31,13 @@ final class TimedTicks {
         threads = new ThreadBlocks(header);
     }
 
-    /// Makes room for functions that have come.
+    /// Makes room for new functions.
     void grow(int functions) {
         ticksOfEach = Arrays.copyOf(ticksOfEach, functions);
         callsAtLookup = Arrays.copyOf(callsAtLookup, functions);
     }
 
-    /// What those whose turn it is take is looked up anew.
+    /// Expires the durations of functions whose turn it is.
     void forgetSome() {
         for (int i = 0; i < Math.min(LOOKUPS_IN_TURN, callsAtLookup.length); i++) {
             nextLookup = nextLookup < callsAtLookup.length - 1 ? nextLookup + 1 : 0;
@@ -46,7 +45,7 @@ final class TimedTicks {
         }
     }
 
-    /// In ticks; 0 where threads do not know it.
+    /// Ticks per call; 0 if no thread has timed one.
     ///
     /// @param calls of the function so far
     double ofEach(int function, long calls) {

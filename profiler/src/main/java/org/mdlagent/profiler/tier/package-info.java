@@ -1,4 +1,5 @@
-/// Which calls of a function are timed: all, one of some by chance, or what slices see; and what a thread may spend.
+/// Which calls of a function are timed: all, some by chance, or those in slices; and the allowance of
+/// threads.
 @NullMarked
 package org.mdlagent.profiler.tier;
 

@@ -1,12 +1,12 @@
 package org.mdlagent.profiler.report.codec;
 
-/// Text that somebody else has written: names of functions, files and threads, definitions of metrics, messages of a
-/// program. It must not control what shows it: terminals obey C0 and C1 controls, and bidirectional controls (Unicode
-/// Standard Annex 9) make a line read as another one.
+/// Untrusted text: names of functions, files and threads, definitions of metrics, messages of a program. It
+/// must not control the terminal or page that shows it: terminals obey C0 and C1 controls, and bidirectional
+/// controls (Unicode Standard Annex 9) reorder a line.
 public final class ForeignText {
     private ForeignText() {}
 
-    /// The text with a question mark in place of each character that [#isPrintable] refuses.
+    /// The text with each character that [#isPrintable] refuses replaced by a question mark.
     public static String printable(String text) {
         if (text.codePoints().allMatch(ForeignText::isPrintable)) {
             return text;
@@ -16,14 +16,14 @@ public final class ForeignText {
         return printable.toString();
     }
 
-    /// The same for text of several lines, whose ends and tabs stay.
+    /// As [#printable], for text of several lines: line ends and tabs stay.
     public static String printableLines(String text) {
         StringBuilder printable = new StringBuilder(text.length());
         text.codePoints().forEach(c -> printable.appendCodePoint(c == '\n' || c == '\t' || isPrintable(c) ? c : '?'));
         return printable.toString();
     }
 
-    /// Whether a character is shown as itself, and changes nothing around it.
+    /// Whether a character is shown as itself and does not affect its neighbours.
     public static boolean isPrintable(int codePoint) {
         return switch (Character.getType(codePoint)) {
             case Character.CONTROL,

@@ -8,7 +8,7 @@ import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.stream.LongStream;
 
-/// A message in the wire format of Protocol Buffers: the kinds of fields that reports need.
+/// A message in the wire format of Protocol Buffers, with the field types that reports need.
 public final class ProtobufWriter {
     private static final int VARINT = 0;
     private static final int FIXED_64 = 1;
@@ -16,10 +16,10 @@ public final class ProtobufWriter {
 
     private final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
 
-    /// Without fields.
+    /// An empty message.
     public ProtobufWriter() {}
 
-    /// An integer; 0, which is what a reader assumes, is left out.
+    /// An integer; 0 is the default and is left out.
     public ProtobufWriter field(int number, long value) {
         if (value != 0) {
             varint(((long) number << 3) | VARINT);
@@ -28,12 +28,12 @@ public final class ProtobufWriter {
         return this;
     }
 
-    /// An integer of a type whose small negative numbers are short, `sint32` or `sint64`.
+    /// An integer of type `sint32` or `sint64`, whose small negative values are short.
     public ProtobufWriter signed(int number, long value) {
         return field(number, zigzag(value));
     }
 
-    /// A number of the type `double`.
+    /// A `double`.
     public ProtobufWriter field(int number, double value) {
         varint(((long) number << 3) | FIXED_64);
         bytes.writeBytes(ByteBuffer.allocate(Double.BYTES)
@@ -52,7 +52,7 @@ public final class ProtobufWriter {
         return field(number, packed);
     }
 
-    /// A packed list of integers of a type as in [#signed].
+    /// A packed list of integers of type `sint32` or `sint64`.
     public ProtobufWriter packedSigned(int number, long... values) {
         return packed(number, LongStream.of(values).map(ProtobufWriter::zigzag).toArray());
     }
@@ -69,7 +69,7 @@ public final class ProtobufWriter {
         return bytes.toByteArray();
     }
 
-    /// Writes the length of the message, and it.
+    /// Writes the length of the message, then the message.
     public void writeDelimitedTo(OutputStream out) throws IOException {
         ProtobufWriter length = new ProtobufWriter();
         length.varint(bytes.size());
@@ -84,12 +84,12 @@ public final class ProtobufWriter {
         return this;
     }
 
-    /// The lowest bit is the sign.
+    /// Zigzag encoding: the lowest bit is the sign.
     private static long zigzag(long value) {
         return (value << 1) ^ (value >> (Long.SIZE - 1));
     }
 
-    /// Seven bits a byte, the lowest first.
+    /// Seven bits per byte, lowest first.
     private void varint(long value) {
         long rest = value;
         while ((rest & ~0x7fL) != 0) {

@@ -2,7 +2,7 @@ package org.mdlagent.profiler.report.codec;
 
 import java.io.IOException;
 
-/// Bytes are not a record that this program can read.
+/// Thrown when bytes are not a record that this program can read.
 public final class RecordFormatException extends IOException {
     private static final long serialVersionUID = 1;
 

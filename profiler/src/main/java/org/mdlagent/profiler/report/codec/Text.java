@@ -5,8 +5,8 @@ import java.io.DataOutput;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 
-/// Text in records: its length in bytes, and these, in UTF-8. Not as `writeUTF` does it, which takes no more than
-/// 64 KiB: the names of templates know no bounds.
+/// Text in records: its length in bytes, then its bytes, in UTF-8. `writeUTF` is limited to 64 KiB, which
+/// names of templates can exceed.
 public final class Text {
     private static final int BYTES_MAX = 1 << 20;
 

@@ -4,12 +4,11 @@ import java.io.DataInput;
 import java.io.DataOutput;
 import java.io.IOException;
 
-/// Numbers in as few bytes as they need: seven bits in each, the lowest first, and a bit that says that more follow
-/// (LEB128).
+/// Variable-length numbers: seven bits per byte, lowest first, and a continuation bit (LEB128).
 public final class Varint {
     private Varint() {}
 
-    /// @param number not negative
+    /// @param number 0 or more
     public static void write(long number, DataOutput out) throws IOException {
         long rest = number;
         while (rest > 0x7f) {
@@ -19,7 +18,7 @@ public final class Varint {
         out.writeByte((int) rest);
     }
 
-    /// @throws RecordFormatException when it is beyond a long's range
+    /// @throws RecordFormatException when it exceeds the range of a long
     public static long read(DataInput in) throws IOException {
         long number = 0;
         for (int shift = 0; shift < 63; shift += 7) {

@@ -7,19 +7,20 @@ import java.util.TreeMap;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
 import org.mdlagent.profiler.report.profile.Latency;
 
-/// The figures of the functions that a monitoring system cannot tell apart, added up.
+/// The summed figures of functions that a monitoring system cannot tell apart.
 ///
-/// Durations are kept by the slots of [Latency], in ticks, and become nanoseconds by the frequency of the first look.
-/// It is known ever better, and a slot that went from bucket to bucket would let one fall. In buckets, of which there
-/// are three a decade, a call counts where the middle of its slot lies, so at most 0.4 % of a bound away from its own
-/// side.
+/// Durations are kept by slot of [Latency], in ticks, and converted to nanoseconds by the frequency known at
+/// the first look. Later estimates of the frequency are better, but a slot that moved to another bucket would
+/// let a counter fall. Buckets are three per decade; a call counts in the bucket of its slot's middle, so at
+/// most 0.4 % of a bound away from the correct side.
 final class FunctionSeries {
-    /// Bounds of the buckets in nanoseconds: 1, 2 and 5 of each decade from 100 ns to 10 s, and what lies outside.
+    /// Upper bounds of the buckets in nanoseconds: 1, 2 and 5 of each decade from 100 ns to 10 s, and one
+    /// unbounded bucket.
     private static final double[] BOUNDS = bounds();
 
     static final int BUCKETS = BOUNDS.length - 1;
 
-    /// What tells functions apart.
+    /// The labels that identify a function.
     ///
     /// @param file source file, "" when unknown
     record Labels(String function, String file, String image) {
@@ -30,10 +31,10 @@ final class FunctionSeries {
 
     private final Labels labels;
 
-    /// Durations as they were timed.
+    /// Durations of timed calls, by slot.
     private final TreeMap<Integer, Long> timedSlots = new TreeMap<>();
 
-    /// The same for all calls: each timed one as often as the calls that it stands for.
+    /// Durations of all calls, by slot: each timed call is weighted by the calls that it stands for.
     private TreeMap<Integer, Long> slots = new TreeMap<>();
 
     private double nanosPerTick;
@@ -57,7 +58,7 @@ final class FunctionSeries {
         return bounds;
     }
 
-    /// The greatest duration of a bucket in nanoseconds; the last one has none.
+    /// The upper bound of a bucket in nanoseconds; empty for the last.
     static OptionalLong bound(int bucket) {
         double bound = BOUNDS[bucket + 1];
         return Double.isInfinite(bound) ? OptionalLong.empty() : OptionalLong.of(Math.round(bound));
@@ -76,12 +77,12 @@ final class FunctionSeries {
                 own.merge(latency.slot(n), latency.calls(n), Long::sum);
             }
             own.forEach((slot, count) -> timedSlots.merge(slot, count, Long::sum));
-            // Of an exact function's calls those have durations that have returned.
+            // Of an exact function, only returned calls have durations.
             spread(own, function.exact() ? latency.count() : function.calls());
         }
     }
 
-    /// Adds so many calls, whose durations are taken to be spread as these are.
+    /// Adds calls with the same distribution of durations.
     private void spread(SortedMap<Integer, Long> like, long added) {
         double each = (double) added / Math.max(1, sum(like));
         long seen = 0;
@@ -94,7 +95,7 @@ final class FunctionSeries {
         }
     }
 
-    /// Raises each figure to what it was before. Calls that came since have the durations that were timed since.
+    /// Raises each figure to its former value at least. New calls get the durations timed since.
     void atLeast(FunctionSeries before) {
         calls = Math.max(calls, before.calls);
         total = max(total, before.total);
@@ -132,17 +133,17 @@ final class FunctionSeries {
         return labels;
     }
 
-    /// Counted, or estimated in a sampled session.
+    /// Calls: counted, or estimated in a sampled session.
     OptionalLong calls() {
         return OptionalLong.of(calls);
     }
 
-    /// Nanoseconds in the functions and what they called, over all their calls.
+    /// Total nanoseconds in the functions and their callees, over all calls.
     OptionalLong total() {
         return total;
     }
 
-    /// The same without the probed functions that they called.
+    /// Total nanoseconds without probed callees.
     OptionalLong self() {
         return self;
     }
@@ -152,7 +153,7 @@ final class FunctionSeries {
         return timed;
     }
 
-    /// All calls that have a duration, of each bucket, without those of shorter ones.
+    /// Calls with a duration, by bucket, not cumulative.
     long[] buckets() {
         long[] buckets = new long[BUCKETS];
         forEachDuration((nanos, count) -> {
@@ -162,7 +163,7 @@ final class FunctionSeries {
         return buckets;
     }
 
-    /// Tells of all durations, the shortest first.
+    /// Passes all durations, shortest first.
     void forEachDuration(DurationConsumer consumer) {
         slots.forEach((slot, count) -> consumer.accept(Latency.middleTicks(slot) * nanosPerTick, count));
     }

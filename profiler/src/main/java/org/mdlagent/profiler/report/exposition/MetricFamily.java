@@ -3,7 +3,7 @@ package org.mdlagent.profiler.report.exposition;
 import java.math.BigDecimal;
 import java.util.List;
 
-/// Samples of one name, as Prometheus takes them in any of its formats.
+/// Samples of one name, for any of Prometheus' formats.
 record MetricFamily(String name, Type type, String help, List<Sample> samples) {
     enum Type {
         COUNTER,

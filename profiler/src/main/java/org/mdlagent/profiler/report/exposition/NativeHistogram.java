@@ -5,23 +5,23 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/// Durations as a native histogram of Prometheus has them: the bucket with the index i holds those above
-/// `b^(i-1)` and up to `b^i` seconds, where b is `2^(2^-SCHEMA)`. So buckets are 9 % wide, and a quantile is known
-/// within that, whatever the function; those without calls cost nothing.
+/// Durations as a Prometheus native histogram: the bucket with index i holds durations above `b^(i-1)` and up
+/// to `b^i` seconds, where b is `2^(2^-SCHEMA)`. So buckets are 9 % wide, which bounds the error of any
+/// quantile; empty buckets cost nothing.
 ///
 /// @param zeros   calls that took no longer than [#ZERO_SECONDS]
-/// @param buckets calls above 0 by index
+/// @param buckets calls above that, by index
 record NativeHistogram(long zeros, TreeMap<Integer, Long> buckets) {
     static final int SCHEMA = 3;
 
-    /// A bound of buckets, and less than a nanosecond.
+    /// A bucket boundary below one nanosecond.
     static final double ZERO_SECONDS = 0x1p-30;
 
     private static final int PER_OCTAVE = 1 << SCHEMA;
 
-    /// Neighbouring buckets that are told of.
+    /// A run of consecutive buckets.
     ///
-    /// @param offset of the first: its index, in later spans its distance from the end of the one before
+    /// @param offset index of the first bucket; in later spans, its distance from the end of the span before
     record Span(int offset, int length) {}
 
     static NativeHistogram of(FunctionSeries function) {
@@ -57,7 +57,7 @@ record NativeHistogram(long zeros, TreeMap<Integer, Long> buckets) {
         return spans;
     }
 
-    /// The calls of each bucket in a span, less those of the bucket before.
+    /// The calls of each bucket in a span, minus those of the bucket before.
     long[] deltas() {
         long[] deltas = new long[buckets.size()];
         long before = 0;

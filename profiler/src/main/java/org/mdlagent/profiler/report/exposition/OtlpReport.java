@@ -32,9 +32,9 @@ public final class OtlpReport {
         this.json = json;
     }
 
-    /// Writes what is known of some sessions.
+    /// Writes the series of some sessions.
     ///
-    /// @param now  when they were looked at
+    /// @param now  when the sessions were read
     /// @param host name of the machine
     public static void write(List<SessionSeries> sessions, Instant now, String host, Appendable out)
             throws IOException {
@@ -143,7 +143,7 @@ public final class OtlpReport {
         json.member("sum", seconds(function.total().orElse(0))).endObject();
     }
 
-    /// A metric has a point for each of its focuses.
+    /// A metric has one data point per focus.
     private void metrics(SessionSeries session) throws IOException {
         Map<String, List<MetricValue>> byId = session.profile().metrics().stream()
                 .filter(metric -> metric.amount().isPresent())
@@ -182,7 +182,7 @@ public final class OtlpReport {
         json.member("isMonotonic", true).beginArray("dataPoints");
     }
 
-    /// Ends the points, what kind of metric they are of, and the metric.
+    /// Closes the data points, writes the metric's type, and closes the metric.
     private void endMetric() throws IOException {
         json.endArray().endObject().endObject();
     }

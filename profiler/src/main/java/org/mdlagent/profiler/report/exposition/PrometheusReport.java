@@ -14,10 +14,11 @@ import org.mdlagent.profiler.report.profile.MetricValue;
 import org.mdlagent.profiler.report.profile.Profile;
 import org.mdlagent.profiler.report.profile.ProfileOrder;
 
-/// The report for Prometheus, in its text exposition format or its protobuf one; durations in seconds.
+/// The Prometheus report, in text exposition format or protobuf; durations in seconds.
 ///
-/// Only functions that were called have series; those that their labels do not tell apart are added up. Latencies are
-/// classic histograms, with the buckets of [FunctionSeries], and in protobuf native ones, too: text has none.
+/// Only functions that were called have series; functions with equal labels are added up. Latencies are
+/// classic histograms with the buckets of [FunctionSeries], and in protobuf also native histograms, which the
+/// text format lacks.
 public final class PrometheusReport {
     private final List<SessionSeries> sessions;
 
@@ -25,12 +26,12 @@ public final class PrometheusReport {
         this.sessions = sessions;
     }
 
-    /// Writes the first `limit` functions of a profile that were called, in the given order, as text.
+    /// Writes the first `limit` called functions of a profile, in the given order, as text.
     public static void write(Profile profile, ProfileOrder order, int limit, Appendable out) throws IOException {
         write(List.of(new SessionSeries(profile, order, limit)), out);
     }
 
-    /// Writes what is known of some sessions, of which no two have the same program and process, as text.
+    /// Writes the series of some sessions as text; no two may have the same program and process.
     public static void write(List<SessionSeries> sessions, Appendable out) throws IOException {
         TextExposition text = new TextExposition(out);
         for (MetricFamily family : new PrometheusReport(sessions).families()) {
@@ -38,7 +39,7 @@ public final class PrometheusReport {
         }
     }
 
-    /// Writes the same as protobuf.
+    /// Writes the series of some sessions as protobuf.
     public static void writeProtobuf(List<SessionSeries> sessions, OutputStream out) throws IOException {
         ProtobufExposition protobuf = new ProtobufExposition(out);
         for (MetricFamily family : new PrometheusReport(sessions).families()) {
@@ -146,7 +147,7 @@ public final class PrometheusReport {
         return new MetricFamily(name, type, help, samples);
     }
 
-    /// Reasons for which nothing was lost are there too, so that an alert has a series before there is a loss.
+    /// Reasons without a loss have series as well, so that an alert has a series before there is a loss.
     private MetricFamily losses() {
         List<MetricFamily.Sample> samples = new ArrayList<>();
         for (SessionSeries one : sessions) {

@@ -5,8 +5,9 @@ import java.io.OutputStream;
 import java.util.OptionalLong;
 import org.mdlagent.profiler.report.codec.ProtobufWriter;
 
-/// Prometheus' protobuf exposition format: `MetricFamily` of `io/prometheus/client/metrics.proto`, each behind its
-/// length. Its histograms are native and classic at once; the server keeps those that it is set to keep.
+/// Prometheus' protobuf exposition format: `MetricFamily` messages of `io/prometheus/client/metrics.proto`,
+/// each after its length. Histograms are native and classic at once; the server keeps what it is configured
+/// to keep.
 final class ProtobufExposition {
     private final OutputStream out;
 
@@ -89,7 +90,7 @@ final class ProtobufExposition {
         histogram.packedSigned(Field.POSITIVE_DELTA, buckets.deltas());
     }
 
-    /// Numbers of fields, by the messages that have them.
+    /// Field numbers, by message.
     private static final class Field {
         // MetricFamily
         static final int NAME = 1;

@@ -9,15 +9,16 @@ import org.mdlagent.profiler.report.profile.Profile;
 import org.mdlagent.profiler.report.profile.ProfileOrder;
 import org.mdlagent.profiler.report.profile.SessionFacts;
 
-/// What a monitoring system is told of a session, look after look: the figures of its hottest functions, and its own.
+/// The series of a session, look after look: the figures of its hottest functions, and the session's own.
 ///
-/// An estimate is corrected downwards at times, and a reader may miss records that the agent is moving. A monitoring
-/// system takes a counter that falls for one that began anew, and counts all of it once more; so none falls here.
+/// Estimates may be corrected downwards, and a reader may miss records that the agent is moving. A monitoring
+/// system takes a counter that falls for a restarted one and counts everything again, so no counter falls
+/// here.
 public final class SessionSeries {
     private final Profile profile;
     private final int limit;
 
-    /// The newest figures of all functions that were told of.
+    /// The newest figures of all functions reported so far.
     private final Map<FunctionSeries.Labels, FunctionSeries> known = new HashMap<>();
 
     private final List<FunctionSeries> functions;
@@ -26,7 +27,7 @@ public final class SessionSeries {
 
     /// The first look.
     ///
-    /// @param limit functions to tell of
+    /// @param limit functions to report
     public SessionSeries(Profile profile, int limit) {
         this(profile, ProfileOrder.byDefault(profile), limit);
     }
@@ -65,22 +66,22 @@ public final class SessionSeries {
         return profile.session();
     }
 
-    /// As it was read; of what may fall, the figures here are to be used.
+    /// The profile as read; for counters that may fall, use the figures of this object.
     Profile profile() {
         return profile;
     }
 
-    /// The hottest first.
+    /// Hottest first.
     List<FunctionSeries> functions() {
         return functions;
     }
 
-    /// Functions that were called and are not among these.
+    /// Called functions that are not among [#functions].
     long leftOut() {
         return leftOut;
     }
 
-    /// What the probes have cost the program's threads.
+    /// The cost of the probes for the program's threads.
     long probeNanos() {
         return probeNanos;
     }

@@ -8,7 +8,7 @@ import java.util.OptionalLong;
 import java.util.stream.Collectors;
 import org.mdlagent.profiler.report.codec.ForeignText;
 
-/// Prometheus' text exposition format, version 0.0.4. Its histograms are classic ones.
+/// Prometheus' text exposition format, version 0.0.4, with classic histograms.
 final class TextExposition {
     private final Appendable out;
 

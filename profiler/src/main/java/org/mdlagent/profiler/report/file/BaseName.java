@@ -1,6 +1,6 @@
 package org.mdlagent.profiler.report.file;
 
-/// The name of a file without its directories.
+/// The last component of a path.
 public final class BaseName {
     private BaseName() {}
 

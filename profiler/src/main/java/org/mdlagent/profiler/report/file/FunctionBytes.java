@@ -6,14 +6,14 @@ import org.mdlagent.arch.layout.FunctionDescriptor;
 
 /// The record of a function in a session.
 ///
-/// @param at its offset
+/// @param at offset of the record
 public record FunctionBytes(SessionBytes bytes, long at) {
-    /// The one at an address of the owning process.
+    /// The record at an address of the owning process.
     public static FunctionBytes of(SessionBytes bytes, long address) throws IOException {
         return new FunctionBytes(bytes, bytes.offset(address, FunctionDescriptor.SIZE, "a function"));
     }
 
-    /// Demangled.
+    /// Demangled name.
     public String name() throws IOException {
         FunctionNames.Found found = found();
         return found == null ? string(FunctionDescriptor.NAME) : found.name();
@@ -24,7 +24,7 @@ public record FunctionBytes(SessionBytes bytes, long at) {
         return found == null ? string(FunctionDescriptor.SYMBOL) : found.symbol();
     }
 
-    /// The name that it has got since it was recorded without one, null where it has not.
+    /// The name found for a function that was recorded without one, null if none.
     private FunctionNames.@Nullable Found found() throws IOException {
         FunctionNames names = bytes.names();
         if (names.equals(FunctionNames.NONE)) {
@@ -34,13 +34,13 @@ public record FunctionBytes(SessionBytes bytes, long at) {
         return offset < 0 || build().isEmpty() ? null : names.find(image(), build(), offset);
     }
 
-    /// Null when it is not known.
+    /// Source file; null if unknown.
     @Nullable
     public String file() throws IOException {
         return bytes.getInt(at + FunctionDescriptor.FILE) == 0 ? null : string(FunctionDescriptor.FILE);
     }
 
-    /// 0 when it is not known.
+    /// Source line; 0 if unknown.
     public int line() throws IOException {
         return Math.max(0, bytes.getInt(at + FunctionDescriptor.LINE));
     }
@@ -54,12 +54,12 @@ public record FunctionBytes(SessionBytes bytes, long at) {
         return string(FunctionDescriptor.BUILD);
     }
 
-    /// Where its code begins, 0 when its library was closed.
+    /// Start of its code, 0 when its library was closed.
     public long start() throws IOException {
         return bytes.getLong(at + FunctionDescriptor.ADDRESS);
     }
 
-    /// Where its code ends.
+    /// End of its code.
     public long end() throws IOException {
         return start() + Integer.toUnsignedLong(bytes.getInt(at + FunctionDescriptor.CODE_SIZE));
     }
@@ -72,14 +72,14 @@ public record FunctionBytes(SessionBytes bytes, long at) {
         return hasFlag(FunctionDescriptor.FLAG_EVERY_CALL) && !isStopped();
     }
 
-    /// Whether all its calls were to be counted, and a thread has stopped that: the agent has not looked since.
+    /// Whether a thread has stopped a counted function and the agent has not looked since.
     public boolean isStopped() throws IOException {
         return bytes.getInt(at + FunctionDescriptor.STATE) == FunctionDescriptor.STATE_EXPIRED
                 && !isSliced()
                 && !isLeftOut();
     }
 
-    /// Whether timed calls stand for more than were counted: for those while no slice is open, too.
+    /// Whether timed calls stand for more than the counted ones: also for calls between slices.
     private boolean isSliced() throws IOException {
         int mean = bytes.getInt(at + FunctionDescriptor.MEAN);
         return mean == 0 || (mean > 1 && bytes.getInt(at + FunctionDescriptor.WEIGHT) > mean);
@@ -90,7 +90,7 @@ public record FunctionBytes(SessionBytes bytes, long at) {
         return bytes.getInt(at + FunctionDescriptor.WHOLE) == 1;
     }
 
-    /// Whether somebody has switched its probes off in a session that records every call.
+    /// Whether its probes were switched off on request in a session that records every call.
     public boolean isInterrupted() throws IOException {
         return bytes.getInt(at + FunctionDescriptor.WHOLE) == FunctionDescriptor.WHOLE_INTERRUPTED;
     }
@@ -104,7 +104,7 @@ public record FunctionBytes(SessionBytes bytes, long at) {
         return bytes.getDouble(at + FunctionDescriptor.CALLS_VARIANCE);
     }
 
-    /// Address of its newest caller, 0 when none is known.
+    /// Address of its newest caller edge, 0 when none is known.
     public long callers() throws IOException {
         return bytes.getLong(at + FunctionDescriptor.CALLERS);
     }

@@ -3,10 +3,10 @@ package org.mdlagent.profiler.report.file;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.elf.SourceLine;
 
-/// Names of functions that had none when they were recorded, as `image+0x1234` says: where the file that was stripped
-/// from their image can be had since. And the source lines of code.
+/// Names of functions that were recorded without one, as `image+0x1234`, for when the debug file stripped
+/// from their image becomes available; and source lines of code.
 public interface FunctionNames {
-    /// There are none.
+    /// No names.
     FunctionNames NONE = new FunctionNames() {
         @Override
         public @Nullable Found find(String image, String build, long offset) {
@@ -23,34 +23,35 @@ public interface FunctionNames {
     /// @param symbol as in the symbol table
     record Found(String name, String symbol) {}
 
-    /// The name of a function, null where it is not known.
+    /// The name of a function, null if unknown.
     ///
     /// @param image  path of its ELF file
-    /// @param build  id of its build, never empty
-    /// @param offset its address at link time
+    /// @param build  build id of the image, never empty
+    /// @param offset its link-time address
     @Nullable
     Found find(String image, String build, long offset);
 
-    /// The same of the function that code is in. Functions that the image itself names are told, too.
+    /// The name of the function that contains code, functions with a symbol in the image included; null if
+    /// unknown.
     ///
-    /// @param offset address of the code at link time
+    /// @param offset link-time address of the code
     @Nullable
     Found around(String image, String build, long offset);
 
-    /// The source lines of code, null for what is not known.
+    /// The source lines of code; an element is null if unknown.
     ///
-    /// @param build     id of the image's build, never empty
-    /// @param addresses at link time, in ascending order
+    /// @param build     build id of the image, never empty
+    /// @param addresses link-time addresses, ascending
     default @Nullable SourceLine[] lines(String image, String build, long[] addresses) {
         return new SourceLine[addresses.length];
     }
 
-    /// What a symbol is that says where a function is, for want of a name.
+    /// The prefix of a placeholder symbol, which gives a function's location instead of its name.
     private static String prefix(String image) {
         return image.substring(image.lastIndexOf('/') + 1) + "+0x";
     }
 
-    /// The address at link time of a function that has no name; -1 when it has one.
+    /// The link-time address of a function without a name; -1 if it has one.
     ///
     /// @param image path of its ELF file
     static long unnamed(String image, String symbol) {

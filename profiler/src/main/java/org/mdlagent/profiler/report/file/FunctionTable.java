@@ -4,7 +4,7 @@ import java.io.IOException;
 import org.mdlagent.arch.layout.FunctionDescriptor;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 
-/// The records of a session's functions, by their numbers, as many as there were when this was made.
+/// The records of a session's functions by number, as many as existed when this object was created.
 public final class FunctionTable {
     private final SessionBytes bytes;
     private final int count;
@@ -28,7 +28,7 @@ public final class FunctionTable {
         return count;
     }
 
-    /// Functions for which tables of threads have room.
+    /// Functions that threads' tables have room for.
     public int capacity() {
         return capacity;
     }

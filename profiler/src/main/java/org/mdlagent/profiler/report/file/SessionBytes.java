@@ -18,22 +18,22 @@ import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.file.OpenFile;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 
-/// The bytes of a session file, by offset, with every access checked against the file's own bounds.
+/// The bytes of a session file, by offset; every access is checked against the file's bounds.
 ///
-/// The file is read and not mapped: a mapping of a file that somebody truncates raises SIGBUS, and a look at a
-/// hole of a mapped tmpfs file allocates memory for it. Blocks are kept until [#refresh()], so that what
-/// is read in between is at most that old.
+/// The file is read, not mapped: access to a mapped file that has been truncated raises SIGBUS, and reading a
+/// hole of a mapped tmpfs file allocates memory. Blocks are cached until [#refresh()], so data is never older
+/// than that.
 ///
-/// What a well-formed file points to never overlaps. So the sizes of all structures visited add up to at most
-/// the file's size, and [#claim] refuses more: that is what bounds the work that a damaged file can cause.
+/// Structures in a well-formed file never overlap, so the sizes of all visited structures add up to at most
+/// the file's size. [#claim] refuses more, which bounds the work that a damaged file can cause.
 public final class SessionBytes implements AutoCloseable {
     private static final String DAMAGED = "the session is damaged: ";
 
-    /// More than any counter comes to: ten years of ticks.
+    /// Upper limit of a plausible counter: ten years of ticks.
     private static final long COUNTER_MAX = 1L << 60;
 
-    /// Small: rows lie in the order in which functions were called first, and are read in that of their numbers. Of
-    /// forty thousand functions, blocks of sixteen pages were read over and over.
+    /// Small, because rows are laid out in order of first call but read in order of number: with 40,000
+    /// functions, blocks of 16 pages were read over and over.
     private static final int BLOCK_SHIFT = 12;
 
     private static final int BLOCK = 1 << BLOCK_SHIFT;
@@ -46,7 +46,7 @@ public final class SessionBytes implements AutoCloseable {
     private final @Nullable ByteBuffer[] blocks = new ByteBuffer[BLOCKS];
     private final long[] blockNumbers = new long[BLOCKS];
 
-    /// By offset. None is ever changed or moved, so they are kept for good.
+    /// By offset. Strings never change or move, so they are kept for good.
     private final Map<Integer, String> strings = new HashMap<>();
 
     private long base;
@@ -55,7 +55,7 @@ public final class SessionBytes implements AutoCloseable {
 
     /// Opens the session in a directory, or a session file.
     ///
-    /// @param names of functions that were recorded without one
+    /// @param names for functions that were recorded without one
     public SessionBytes(Path directoryOrFile, FunctionNames names) throws IOException {
         file = SessionFile.shown(directoryOrFile);
         this.names = names;
@@ -64,7 +64,7 @@ public final class SessionBytes implements AutoCloseable {
         }
     }
 
-    /// Forgets what was read, checks the header again, and starts a new account of claims.
+    /// Drops cached blocks, checks the header again, and resets the claims.
     public void refresh() throws IOException {
         Arrays.fill(blockNumbers, -1);
         claimed = 0;
@@ -95,7 +95,7 @@ public final class SessionBytes implements AutoCloseable {
         claim(HeaderDescriptor.SIZE);
     }
 
-    /// Reads the arena's end from the file and not from a kept block: a live session grows while it is read.
+    /// Reads the arena's end from the file, not from a cached block: a live session grows while it is read.
     private long endOfArena() throws IOException {
         ByteBuffer word = ByteBuffer.allocate(Long.BYTES).order(ByteOrder.LITTLE_ENDIAN);
         readFully(word, HeaderDescriptor.ARENA_END);
@@ -114,12 +114,12 @@ public final class SessionBytes implements AutoCloseable {
         return names;
     }
 
-    /// Offset behind the last byte that may be read.
+    /// Offset one past the last readable byte.
     public long end() {
         return end;
     }
 
-    /// The offset of what the owning process knows as `address`, whose `size` bytes are checked to be inside.
+    /// The offset of an address in the owning process, checked so that `size` bytes are inside the file.
     public long offset(long address, long size, String what) throws IOException {
         return checked(address - base, size, Long.BYTES, what);
     }
@@ -137,12 +137,12 @@ public final class SessionBytes implements AutoCloseable {
         return offset;
     }
 
-    /// Whether structures overlap: what is read from now on may be read without end.
+    /// Whether structures overlap, so that reading on would be unbounded.
     public boolean overlaps() {
         return claimed > end;
     }
 
-    /// Accounts for `bytes` of a structure that is visited once.
+    /// Accounts for `bytes` of a structure; each structure is claimed once.
     public void claim(long bytes) throws IOException {
         claimed += bytes;
         if (claimed > end) {
@@ -157,7 +157,7 @@ public final class SessionBytes implements AutoCloseable {
         return block(offset).getLong((int) (offset & (BLOCK - 1)));
     }
 
-    /// Fills `into` with the words from `offset` on, which is divisible by their size.
+    /// Fills `into` with the longs from `offset` on, which must be a multiple of their size.
     public void getLongs(long offset, long[] into) throws IOException {
         for (int filled = 0; filled < into.length; ) {
             long at = offset + (long) filled * Long.BYTES;
@@ -187,7 +187,7 @@ public final class SessionBytes implements AutoCloseable {
         return Double.longBitsToDouble(getLong(offset));
     }
 
-    /// The bytes of `[offset, offset + length)` as they are now, little-endian.
+    /// The current bytes of `[offset, offset + length)`, little-endian.
     public ByteBuffer copy(long offset, int length) throws IOException {
         ByteBuffer copy = ByteBuffer.allocate(length).order(ByteOrder.LITTLE_ENDIAN);
         readFully(copy, offset);
@@ -204,7 +204,7 @@ public final class SessionBytes implements AutoCloseable {
         return new String(bytes, 0, length, StandardCharsets.UTF_8);
     }
 
-    /// The `struct mdl_string` at `offset`, the empty one where that is 0.
+    /// The `struct mdl_string` at `offset`; "" if that is 0.
     public String string(int offset) throws IOException {
         if (offset == 0) {
             return "";
@@ -227,10 +227,10 @@ public final class SessionBytes implements AutoCloseable {
         return new String(getBytes(checked(at + Integer.BYTES, length, 1, "a name"), length), StandardCharsets.UTF_8);
     }
 
-    /// Offsets of the members of a list, in its order.
+    /// Offsets of the members of a linked list, in order.
     ///
-    /// @param head      where the address of the first one is
-    /// @param nextField where in a member that of the next one is
+    /// @param head      offset of the address of the first member
+    /// @param nextField offset, in a member, of the address of the next one
     public List<Long> list(long head, long nextField, long size, int most, String what) throws IOException {
         List<Long> members = new ArrayList<>();
         Set<Long> seen = new HashSet<>();
@@ -247,12 +247,12 @@ public final class SessionBytes implements AutoCloseable {
         return members;
     }
 
-    /// How many rows of a table are used.
+    /// The number of used rows of a table.
     public int count(long countField, long capacityField, String what) throws IOException {
         return checkedCount(getInt(countField), getInt(capacityField), what);
     }
 
-    /// A number of rows that was read, if there is room for as many.
+    /// A row count, checked against the capacity.
     public int checkedCount(int count, int capacity, String what) throws IOException {
         if (count < 0 || capacity < count) {
             throw damaged("it claims " + Integer.toUnsignedString(count) + " " + what + ", with room for "
@@ -261,7 +261,7 @@ public final class SessionBytes implements AutoCloseable {
         return count;
     }
 
-    /// The constant whose ordinal is in a field.
+    /// The enum constant whose ordinal is in a field.
     public <E extends Enum<E>> E constant(E[] values, long field, String what) throws IOException {
         int value = getInt(field);
         if (value < 0 || value >= values.length) {
@@ -270,17 +270,17 @@ public final class SessionBytes implements AutoCloseable {
         return values[value];
     }
 
-    /// A word that only grows from 0.
+    /// A counter that only grows from 0.
     public long getCounter(long offset) throws IOException {
         return counted(getLong(offset));
     }
 
-    /// Whether a counter can have come to a value.
+    /// Whether a value is plausible for a counter.
     public boolean isPossible(long value) {
         return value >= 0 && value <= COUNTER_MAX;
     }
 
-    /// What a counter has come to.
+    /// A counter's value, checked to be plausible.
     public long counted(long value) throws SessionFormatException {
         if (!isPossible(value)) {
             throw damaged("a counter holds " + Long.toUnsignedString(value));
@@ -288,7 +288,7 @@ public final class SessionBytes implements AutoCloseable {
         return value;
     }
 
-    /// What a reader that goes on without some figures says of them.
+    /// The message for figures that are left out because of damage.
     public static String reason(Exception damage) {
         return damage instanceof SessionFormatException e
                 ? e.what().substring(e.what().startsWith(DAMAGED) ? DAMAGED.length() : 0)

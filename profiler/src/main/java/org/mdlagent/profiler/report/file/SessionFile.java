@@ -12,22 +12,23 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.file.OpenFile;
 
-/// Opens a session's file: never one to which somebody else could have led us.
+/// Opens a session's file, and never one that another user could have led us to.
 ///
-/// Each step of the way is opened once, neither read nor waited for, and checked by its descriptor; the next step
-/// begins at that descriptor. So what was checked is what is read, whoever exchanges names meanwhile.
+/// Each path component is opened once, without reading or blocking (`O_PATH`), and checked through its
+/// descriptor; the next step starts from that descriptor. So the file that was checked is the file that is
+/// read, whoever renames things meanwhile.
 public final class SessionFile {
     /// Its name in a session's directory.
     public static final String NAME = "session.mdl";
 
-    /// Where programs have their sessions' data, by their user; in a user namespace, the one that it is there.
+    /// Where sessions' data is kept, by user; in a user namespace, by the user id inside it.
     private static final Pattern MEMORY = Pattern.compile("(/dev/shm/mdl-[0-9]+)/([^/]+)");
 
     private SessionFile() {}
 
-    /// The regular file of ours that holds the session of a directory or behind its link.
+    /// The regular file, owned by this user, that holds the session of a directory or behind its link.
     ///
-    /// @throws SessionFormatException when there is none, or it belongs to somebody else
+    /// @throws SessionFormatException when there is none, or it belongs to another user
     public static OpenFile open(Path directoryOrFile) throws IOException {
         byte[] before = null;
         while (true) {
@@ -54,12 +55,12 @@ public final class SessionFile {
         }
     }
 
-    /// Where the session is, for people: whoever may exchange names may make this wrong.
+    /// The session's location for messages; wrong if somebody renames things meanwhile.
     static Path shown(Path directoryOrFile) {
         return Files.isDirectory(directoryOrFile) ? directoryOrFile.resolve(NAME) : directoryOrFile;
     }
 
-    /// What has the session's name in a directory, or is itself the session's file or link.
+    /// The entry with the session's name in a directory, or the session's file or link itself.
     private static OpenFile entry(Path directoryOrFile) throws IOException {
         byte[] path = OpenFile.bytes(directoryOrFile);
         try (OpenFile directory = directory(path)) {
@@ -74,7 +75,7 @@ public final class SessionFile {
         try {
             return OpenFile.directory(path);
         } catch (NotDirectoryException | NoSuchFileException e) {
-            return null; // a file, or a link whose data are gone
+            return null; // a file, or a link whose target is gone
         }
     }
 

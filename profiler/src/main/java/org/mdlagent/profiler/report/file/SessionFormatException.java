@@ -3,8 +3,8 @@ package org.mdlagent.profiler.report.file;
 import java.io.IOException;
 import java.nio.file.Path;
 
-/// A file is not a session that this program can read. The message says which file, what is wrong with it and what to
-/// do.
+/// Thrown when a file is not a session that this program can read. The message says which file, what is wrong
+/// with it and what to do.
 public final class SessionFormatException extends IOException {
     private static final long serialVersionUID = 1;
 
@@ -28,7 +28,7 @@ public final class SessionFormatException extends IOException {
         return what;
     }
 
-    /// What the reader of the message can do about it.
+    /// What the user can do about it.
     public String remedy() {
         return remedy;
     }

@@ -11,11 +11,11 @@ import org.mdlagent.arch.layout.ValueDescriptor;
 
 /// The block of a thread in a session.
 ///
-/// @param at its offset
+/// @param at offset of the block
 public record ThreadBytes(SessionBytes bytes, long at) {
     private static final int THREADS_MAX = 1 << 20;
 
-    /// Those of all threads, the newest first.
+    /// The blocks of all threads, newest first.
     public static List<ThreadBytes> all(SessionBytes bytes) throws IOException {
         return bytes
                 .list(HeaderDescriptor.THREADS, ThreadDescriptor.NEXT, ThreadDescriptor.SIZE, THREADS_MAX, "threads")
@@ -36,24 +36,24 @@ public record ThreadBytes(SessionBytes bytes, long at) {
         return bytes.getInt(at + ThreadDescriptor.STATE) == ThreadDescriptor.STATE_LIVE;
     }
 
-    /// Whether it has the counts of several processes.
+    /// Whether it contains the counts of several processes.
     public boolean isShared() throws IOException {
         return bytes.getInt(at + ThreadDescriptor.SHARED) != 0;
     }
 
-    /// Offset of the record of the process that had the block last, 0 for none.
+    /// Offset of the record of the process that last owned the block, 0 for none.
     public long process() throws IOException {
         long process = bytes.getLong(at + ThreadDescriptor.PROCESS);
         return process == 0 ? 0 : bytes.offset(process, ProcessDescriptor.SIZE, "a process");
     }
 
-    /// Calls of each function, null when there are none.
+    /// Calls by function, null if there are none.
     @Nullable
     public ByteBuffer calls(FunctionTable functions) throws IOException {
         return perFunction(ThreadDescriptor.CALLS, functions);
     }
 
-    /// Addresses of the rows of each function, null when there are none.
+    /// Row addresses by function, null if there are none.
     @Nullable
     public ByteBuffer rows(FunctionTable functions) throws IOException {
         return perFunction(ThreadDescriptor.ROWS, functions);
@@ -70,12 +70,12 @@ public record ThreadBytes(SessionBytes bytes, long at) {
         return bytes.copy(table, functions.count() * Long.BYTES);
     }
 
-    /// Calls of former owners of the block.
+    /// Calls credited to former owners of the block.
     public long credited() throws IOException {
         return bytes.getCounter(at + ThreadDescriptor.CREDITED);
     }
 
-    /// Calls that were not timed for want of room.
+    /// Calls not timed for lack of room.
     public long dropped() throws IOException {
         long withoutRoom = Math.addExact(
                 bytes.getCounter(at + ThreadDescriptor.OVERFLOW), bytes.getCounter(at + ThreadDescriptor.REFUSED));
@@ -91,14 +91,14 @@ public record ThreadBytes(SessionBytes bytes, long at) {
         return bytes.getCounter(at + ThreadDescriptor.CPU_NANOS);
     }
 
-    /// Offset of what snippets have counted and timed, 0 when no snippet has run.
+    /// Offset of the counters and timers of snippets, 0 if no snippet has run.
     public long values() throws IOException {
         long address = bytes.getLong(at + ThreadDescriptor.VALUES);
         long size = (long) ValueDescriptor.COUNT * Long.BYTES;
         return address == 0 ? 0 : bytes.offset(address, size, "a thread's values");
     }
 
-    /// Address of the ring, 0 when it has none.
+    /// Address of the ring, 0 if there is none.
     public long ring() throws IOException {
         return bytes.getLong(at + ThreadDescriptor.RING);
     }
@@ -107,17 +107,17 @@ public record ThreadBytes(SessionBytes bytes, long at) {
         return bytes.getLong(at + ThreadDescriptor.RING_MASK);
     }
 
-    /// Records that were written to the ring.
+    /// Records written to the ring.
     public long head() throws IOException {
         return bytes.getLong(at + ThreadDescriptor.HEAD);
     }
 
-    /// Records that were written before by other threads, which have ended.
+    /// Records written earlier by other threads, which have ended.
     public long first() throws IOException {
         return bytes.getLong(at + ThreadDescriptor.FIRST);
     }
 
-    /// Records that the agent has taken from it.
+    /// Records that the agent has drained.
     public long tail() throws IOException {
         return bytes.getLong(at + ThreadDescriptor.TAIL);
     }

@@ -1,4 +1,4 @@
-/// The file of a session: foreign bytes, none of which is believed before it is checked, and views of its records.
+/// The session file: untrusted bytes, checked before use, and views of its records.
 @NullMarked
 package org.mdlagent.profiler.report.file;
 

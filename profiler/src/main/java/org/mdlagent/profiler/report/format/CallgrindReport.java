@@ -13,9 +13,9 @@ import org.mdlagent.profiler.report.profile.CallTree;
 import org.mdlagent.profiler.report.profile.CodeFrame;
 import org.mdlagent.profiler.report.profile.Profile;
 
-/// The report for KCachegrind and `callgrind_annotate` ("Callgrind Format Specification", version 1, in the manual of
-/// Valgrind): by function the CPU time in its own code, by caller and callee the CPU time below the call, in
-/// nanoseconds.
+/// The report for KCachegrind and `callgrind_annotate` ("Callgrind Format Specification", version 1, in the
+/// manual of Valgrind): by function, the CPU time in its own code; by caller and callee, the CPU time below
+/// the call; in nanoseconds.
 ///
 /// Samples do not count calls, so call lines say `calls=0`, as those of `pprof -callgrind` do.
 public final class CallgrindReport {
@@ -25,10 +25,10 @@ public final class CallgrindReport {
     private final IdentityHashMap<CodeFrame, Integer> numbers = new IdentityHashMap<>();
     private final List<CodeFrame> functions = new ArrayList<>();
 
-    /// By number of the function.
+    /// By function number.
     private final Map<Integer, Long> own = new TreeMap<>();
 
-    /// By number of the caller, then of the callee.
+    /// By caller number, then by callee number.
     private final Map<Integer, Map<Integer, Long>> calls = new TreeMap<>();
 
     private record Call(int caller, int callee) {}
@@ -37,7 +37,7 @@ public final class CallgrindReport {
         this.out = out;
     }
 
-    /// Writes all paths of a profile.
+    /// Writes all call paths of a profile.
     public static void write(Profile profile, Appendable out) throws IOException {
         CallgrindReport report = new CallgrindReport(out);
         for (CallTree.Node node : profile.paths().nodes()) {
@@ -48,7 +48,7 @@ public final class CallgrindReport {
         report.write(profile.session().program(), profile.session().pid());
     }
 
-    /// A path on which a call is made several times, as in a recursion, adds its time once.
+    /// A call that occurs several times on a path, by recursion, adds its time once.
     private void add(List<CodeFrame> path, long nanos) {
         Set<Call> made = new HashSet<>();
         int last = number(path.getFirst());
@@ -89,7 +89,7 @@ public final class CallgrindReport {
         }
     }
 
-    /// @param prefix what makes it a callee's
+    /// @param prefix of the fields: that of a callee, or ""
     private void writePosition(String prefix, CodeFrame frame) throws IOException {
         out.append(prefix + "ob=" + (frame.image().isEmpty() ? UNKNOWN : ForeignText.printable(frame.image())) + "\n");
         out.append(prefix + (prefix.isEmpty() ? "fl=" : "fi="))

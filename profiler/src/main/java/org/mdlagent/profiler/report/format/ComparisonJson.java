@@ -12,7 +12,7 @@ import org.mdlagent.profiler.report.profile.Run;
 import org.mdlagent.profiler.report.statistics.Comparison;
 import org.mdlagent.profiler.report.statistics.FunctionChange;
 
-/// A comparison for scripts. Durations are in nanoseconds; what is not known is absent.
+/// A comparison for scripts. Durations are in nanoseconds; unknown values are absent.
 ///
 /// ```json
 /// { "before": { run }, "after": { run },
@@ -22,8 +22,8 @@ import org.mdlagent.profiler.report.statistics.FunctionChange;
 ///       "after": { same } } ] }
 /// ```
 ///
-/// A run is `id`, `program`, `started`, `elapsedNanos`, `measuredNanos`, `exact` and `build`. Errors are halves of 95 %
-/// intervals, relative to their figures: what sampling does within a run.
+/// A run is `id`, `program`, `started`, `elapsedNanos`, `measuredNanos`, `exact` and `build`. Errors are
+/// relative half-widths of 95 % intervals and cover sampling within a run.
 public final class ComparisonJson {
     private ComparisonJson() {}
 
@@ -35,7 +35,7 @@ public final class ComparisonJson {
         out.append('\n');
     }
 
-    /// @param distributions whether to write what pictures need, too
+    /// @param distributions whether to write the data for plots as well
     public static void members(Comparison comparison, int limit, boolean distributions, JsonWriter json)
             throws IOException {
         run("before", comparison.before(), json);
@@ -99,7 +99,7 @@ public final class ComparisonJson {
         json.endObject();
     }
 
-    /// The slots, as duration in nanoseconds and number of calls in turn, the shortest first.
+    /// The slots as pairs of duration in nanoseconds and number of calls, shortest first.
     private static void distribution(Histogram histogram, JsonWriter json) throws IOException {
         json.beginArray("latency");
         for (HistogramIterationValue slot : histogram.recordedValues()) {

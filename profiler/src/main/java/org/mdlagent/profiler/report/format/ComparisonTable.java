@@ -17,10 +17,10 @@ import org.mdlagent.profiler.report.profile.Run;
 import org.mdlagent.profiler.report.statistics.Comparison;
 import org.mdlagent.profiler.report.statistics.FunctionChange;
 
-/// Two runs for people: what each function took before and takes now, with the errors of sampling.
+/// Two runs for people: each function's time before and after, with sampling errors.
 ///
 /// @param limit  functions to show
-/// @param colour whether the output understands ANSI colours
+/// @param colour whether the output supports ANSI colours
 public record ComparisonTable(int limit, boolean colour) {
     private static final int NAME_WIDTH_MAX = 48;
     private static final String UNKNOWN_CHANCE =
@@ -112,7 +112,7 @@ public record ComparisonTable(int limit, boolean colour) {
         return function == null ? Quantity.UNKNOWN : PlainText.duration(of.apply(function));
     }
 
-    /// A figure of a function for each nanosecond that was measured: runs may differ in length.
+    /// A function's figure per nanosecond measured: runs may differ in length.
     private static OptionalDouble part(
             @Nullable FunctionProfile function, Run run, Function<FunctionProfile, OptionalLong> of) {
         long nanos = run.measuredNanos().orElse(0);
@@ -148,7 +148,7 @@ public record ComparisonTable(int limit, boolean colour) {
                 : Quantity.UNKNOWN;
     }
 
-    /// A change with how far sampling may have it off, in percentage points; as it is where nothing was sampled.
+    /// A change with its sampling error in percentage points; without it if nothing was sampled.
     private static Quantity withError(
             Quantity change, OptionalDouble was, OptionalDouble is, OptionalDouble relativeError) {
         return was.orElse(0) > 0 && is.orElse(0) > 0 && relativeError.isPresent()

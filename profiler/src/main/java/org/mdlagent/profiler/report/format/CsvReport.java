@@ -12,8 +12,8 @@ import org.mdlagent.profiler.report.profile.Latency;
 import org.mdlagent.profiler.report.profile.Profile;
 import org.mdlagent.profiler.report.profile.ProfileOrder;
 
-/// The report for spreadsheets: CSV (RFC 4180) with a header row. Durations are in nanoseconds; what is not known is
-/// empty. Columns of CPU time are there where that was sampled.
+/// The report for spreadsheets: CSV (RFC 4180) with a header row. Durations are in nanoseconds; unknown
+/// values are empty. Columns of CPU time exist if it was sampled.
 public final class CsvReport {
     private static final List<String> HEADER = List.of(
             "name",

@@ -7,13 +7,13 @@ import org.mdlagent.profiler.report.profile.CallTree;
 import org.mdlagent.profiler.report.profile.CodeFrame;
 import org.mdlagent.profiler.report.profile.Profile;
 
-/// The report for flame graph tools: a line for each call path, as Brendan Gregg's `stackcollapse` programs write them
-/// ("The Flame Graph", CACM 59(6), 2016): the functions, the caller of all first, with semicolons between them, and the
-/// CPU time on that path that the last one took by itself, in nanoseconds.
+/// The report for flame graph tools: one line per call path, as Brendan Gregg's `stackcollapse` programs
+/// write them ("The Flame Graph", CACM 59(6), 2016): the functions, outermost first, separated by semicolons,
+/// and the CPU time of the last function itself on that path, in nanoseconds.
 public final class FoldedReport {
     private FoldedReport() {}
 
-    /// Writes all paths of a profile.
+    /// Writes all call paths of a profile.
     public static void write(Profile profile, Appendable out) throws IOException {
         for (CallTree.Node node : profile.paths().nodes()) {
             if (node.selfNanos() > 0) {

@@ -12,13 +12,13 @@ import org.mdlagent.profiler.report.profile.FunctionProfile;
 import org.mdlagent.profiler.report.profile.Latency;
 import org.mdlagent.profiler.report.profile.Run;
 
-/// A function from run to run.
+/// One function over several runs.
 ///
-/// @param entries the oldest first
+/// @param entries oldest first
 public record HistoryReport(List<Entry> entries) {
     private static final DateTimeFormatter INSTANT = DateTimeFormatter.ISO_OFFSET_DATE_TIME;
 
-    /// What one run says of it.
+    /// The function in one run.
     public record Entry(Run run, FunctionProfile function) {
         String build() {
             return run.build(function.image());
@@ -29,7 +29,7 @@ public record HistoryReport(List<Entry> entries) {
         entries = List.copyOf(entries);
     }
 
-    /// Of a pattern's functions, each by itself.
+    /// One report for each function that a pattern matches.
     public static List<HistoryReport> ofEach(List<Entry> entries) {
         return entries.stream()
                 .collect(Collectors.groupingBy(
@@ -44,7 +44,7 @@ public record HistoryReport(List<Entry> entries) {
                 .toList();
     }
 
-    /// For people: a line for each run, and its distribution.
+    /// For people: one line per run with its distribution.
     public void table(boolean colour, Appendable out) throws IOException {
         Style style = new Style(colour);
         FunctionProfile newest = entries.getLast().function();
@@ -114,7 +114,7 @@ public record HistoryReport(List<Entry> entries) {
         out.append('\n');
     }
 
-    /// For spreadsheets (RFC 4180): durations in nanoseconds; what is not known is empty.
+    /// For spreadsheets (RFC 4180): durations in nanoseconds; unknown values are empty.
     public void csv(Appendable out) throws IOException {
         CsvReport.row(
                 List.of(

@@ -22,8 +22,8 @@ import org.mdlagent.profiler.report.profile.ProfileOrder;
 import org.mdlagent.profiler.report.profile.SessionFacts;
 import org.mdlagent.profiler.report.profile.TimeRange;
 
-/// The report for scripts: the JSON that the command line's contract lays down. Durations are in nanoseconds; what is
-/// not known is absent.
+/// The report for scripts: JSON as specified for the command line. Durations are in nanoseconds; unknown
+/// values are absent.
 public final class JsonReport {
     private JsonReport() {}
 
@@ -72,7 +72,7 @@ public final class JsonReport {
         json.endArray();
     }
 
-    /// The part of the session's time that functions and overhead are of.
+    /// The range of the session's time that functions and overhead cover.
     public static void range(@Nullable TimeRange range, JsonWriter json) throws IOException {
         if (range == null) {
             return;
@@ -85,7 +85,7 @@ public final class JsonReport {
         json.endObject();
     }
 
-    /// Where the threads' CPU time was spent, if that was sampled.
+    /// Where the threads' CPU time was spent, if it was sampled.
     public static void cpu(CpuSamples cpu, JsonWriter json) throws IOException {
         if (cpu.isEmpty()) {
             return;
@@ -227,7 +227,7 @@ public final class JsonReport {
         json.member("maxNanos", latency.maxNanos());
     }
 
-    /// Those of a function, in descending order of time. Code without probes has no name.
+    /// The callers of a function, in descending order of time. Code without probes has no name.
     private static void callers(List<CallEdge> callers, JsonWriter json) throws IOException {
         if (callers.isEmpty()) {
             return;

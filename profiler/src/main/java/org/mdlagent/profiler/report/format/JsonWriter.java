@@ -8,7 +8,7 @@ import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.profiler.report.codec.ForeignText;
 
-/// Writes JSON (RFC 8259). A member whose value is not known is left out.
+/// Writes JSON (RFC 8259). A member whose value is unknown is left out.
 public final class JsonWriter {
     private final Appendable out;
     private final boolean indented;
@@ -20,7 +20,7 @@ public final class JsonWriter {
         this(out, true);
     }
 
-    /// @param indented whether people may look at it; otherwise it is all in one line
+    /// @param indented whether to format it for people; otherwise everything is on one line
     public JsonWriter(Appendable out, boolean indented) {
         this(out, indented, false);
     }
@@ -31,9 +31,8 @@ public final class JsonWriter {
         this.shown = shown;
     }
 
-    /// For a page, whose scripts show strings as they are: characters that control how others are shown are replaced,
-    /// not
-    /// escaped.
+    /// For a page: characters that affect how others are shown are replaced, not escaped, because scripts
+    /// show strings as they are.
     public static JsonWriter ofPage(Appendable out) {
         return new JsonWriter(out, false, true);
     }
@@ -71,7 +70,7 @@ public final class JsonWriter {
         return this;
     }
 
-    /// A number in an array, all its digits.
+    /// A number in an array, with all its digits.
     public JsonWriter element(BigDecimal value) throws IOException {
         separate();
         out.append(value.toPlainString());
@@ -85,7 +84,7 @@ public final class JsonWriter {
         return this;
     }
 
-    /// Two numbers in an array of their own, on one line.
+    /// An array of two numbers on one line.
     JsonWriter pair(double first, double second) throws IOException {
         separate();
         out.append('[').append(text(first)).append(", ").append(text(second)).append(']');
@@ -127,14 +126,14 @@ public final class JsonWriter {
         return value.isPresent() ? member(name, value.getAsInt()) : this;
     }
 
-    /// A number, all its digits.
+    /// A number with all its digits.
     public JsonWriter member(String name, BigDecimal value) throws IOException {
         name(name);
         out.append(value.toPlainString());
         return this;
     }
 
-    /// A number with as many digits as a person reads.
+    /// A number rounded for people.
     public JsonWriter member(String name, OptionalDouble value) throws IOException {
         if (value.isPresent() && Double.isFinite(value.getAsDouble())) {
             name(name);
@@ -143,7 +142,7 @@ public final class JsonWriter {
         return this;
     }
 
-    /// To millionths, as far as a double has some.
+    /// Rounded to millionths, as far as a double is that precise.
     private static String text(double value) {
         return Double.toString(Math.abs(value) < 0x1p33 ? Math.round(value * 1e6) / 1e6 : value);
     }

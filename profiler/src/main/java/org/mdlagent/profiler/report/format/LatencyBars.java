@@ -4,17 +4,17 @@ import java.util.List;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
 import org.mdlagent.profiler.report.profile.Latency;
 
-/// How a function's durations are spread, as a row of bars: one each for parts of a range that all functions shown
-/// have in common.
+/// The distribution of a function's durations as a row of bars: one for each part of a range that all
+/// functions shown share.
 public final class LatencyBars {
-    /// The bars, the lowest first.
+    /// The bars, lowest first.
     public static final String HEIGHTS = "▁▂▃▄▅▆▇█";
 
     static final int COUNT = 10;
 
     private LatencyBars() {}
 
-    /// Powers of ten around all durations shown, with equal steps of the logarithm between them.
+    /// Powers of ten that enclose all durations shown, with equal steps of the logarithm between them.
     static double[] bounds(List<FunctionProfile> shown) {
         long min = Long.MAX_VALUE;
         long max = 1;

@@ -9,11 +9,11 @@ import org.mdlagent.profiler.report.profile.CodeFrame;
 import org.mdlagent.profiler.report.profile.Profile;
 import org.mdlagent.profiler.report.profile.SampledThread;
 
-/// The report for tools that read the text of `perf script` (`tools/perf/Documentation/perf-script.txt` in the Linux
-/// source): an event of `cpu-clock` for each sample. Its period is the CPU time in nanoseconds that the sample stands
-/// for, its time is since the session began.
+/// The report for tools that read the text of `perf script` (`tools/perf/Documentation/perf-script.txt` in
+/// the Linux source): one `cpu-clock` event per sample. Its period is the CPU time in nanoseconds that the
+/// sample stands for; its time is relative to the start of the session.
 ///
-/// Of a path, the innermost frame has the address of the instruction, at link time. Other addresses are 0, and the
+/// The innermost frame of a path has the link-time address of the instruction. Other addresses are 0, and the
 /// offset in each function is `+0x0`, which readers cut off.
 public final class PerfScriptReport {
     private PerfScriptReport() {}

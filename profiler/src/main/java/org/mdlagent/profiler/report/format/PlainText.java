@@ -3,7 +3,7 @@ package org.mdlagent.profiler.report.format;
 import java.util.Locale;
 import java.util.OptionalLong;
 
-/// Figures and foreign names as they stand in text for people.
+/// Numbers and untrusted names in text for people.
 public final class PlainText {
     private PlainText() {}
 
@@ -26,7 +26,7 @@ public final class PlainText {
         return String.format(Locale.ROOT, "%,d", number);
     }
 
-    /// Text with blanks up to a width, in columns of a terminal.
+    /// Pads text with blanks to a width in terminal columns.
     static String pad(String text, int width) {
         return text + " ".repeat(Math.max(0, width - ShortName.columns(text)));
     }

@@ -24,16 +24,15 @@ import org.mdlagent.profiler.report.profile.TimeRange;
 
 /// The report for pprof: `profile.proto` of github.com/google/pprof, compressed with gzip.
 ///
-/// Each called function is a sample whose stack is the function alone, with its calls, its total time and, where the
-/// session knows it, its self time. Where the CPU time was sampled, each call path is a sample of its own, with
-/// the CPU
-/// time that its last function took by itself. The format has no word for "not known": that is 0 here.
+/// Each called function is a sample whose stack is the function alone, with its calls, its total time and, if
+/// known, its self time. If CPU time was sampled, each call path is a separate sample with the CPU time of
+/// its last function itself. The format cannot express unknown values; they are 0.
 public final class PprofReport {
     private final ProtobufWriter message = new ProtobufWriter();
     private final Map<String, Integer> strings = new LinkedHashMap<>();
     private final Map<String, Integer> mappings = new LinkedHashMap<>();
 
-    /// Ids of functions, by their profiles where they have one, and of their locations.
+    /// Ids of functions and of their locations, keyed by function profile, or by frame where there is none.
     private final IdentityHashMap<Object, Long> ids = new IdentityHashMap<>();
 
     private PprofReport() {
@@ -88,7 +87,7 @@ public final class PprofReport {
         return types;
     }
 
-    /// @param path the caller of all first
+    /// @param path outermost frame first
     private void sample(List<CodeFrame> path, LongStream values) {
         long[] stack = path.reversed().stream().mapToLong(this::id).toArray();
         message.field(ProfileField.SAMPLE, new ProtobufWriter().packed(1, stack).packed(2, values.toArray()));
@@ -138,7 +137,7 @@ public final class PprofReport {
         return new ProtobufWriter()
                 .field(1, id)
                 .field(5, string(image))
-                // Functions, files and lines are known: nothing is left to look up.
+                // Functions, files and lines are resolved: pprof has nothing to look up.
                 .field(7, 1)
                 .field(8, 1)
                 .field(9, 1);
@@ -148,7 +147,7 @@ public final class PprofReport {
         return new ProtobufWriter().field(1, string(type)).field(2, string(unit));
     }
 
-    /// The index of a text in the table of strings, whose first is "".
+    /// The index of a text in the string table, whose first entry is "".
     private int string(String text) {
         return strings.computeIfAbsent(ForeignText.printable(text), absent -> strings.size());
     }
@@ -157,10 +156,10 @@ public final class PprofReport {
         return TimeUnit.SECONDS.toNanos(instant.getEpochSecond()) + instant.getNano();
     }
 
-    /// @param ofPaths whether it is known of call paths
+    /// @param ofPaths whether call paths have this value
     private record SampleType(String name, String unit, boolean ofPaths, ToLongFunction<FunctionProfile> value) {}
 
-    /// Numbers of the fields of `Profile`.
+    /// Field numbers of `Profile`.
     private static final class ProfileField {
         static final int SAMPLE_TYPE = 1;
         static final int SAMPLE = 2;

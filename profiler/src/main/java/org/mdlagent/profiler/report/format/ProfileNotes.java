@@ -15,23 +15,23 @@ import org.mdlagent.profiler.report.profile.ProcessProfile;
 import org.mdlagent.profiler.report.profile.Profile;
 import org.mdlagent.profiler.report.profile.TimeRange;
 
-/// What is to be known of a profile beside its figures.
+/// Notes and warnings that accompany the figures of a profile.
 public final class ProfileNotes {
-    /// How many functions are named whose figures are withheld.
+    /// Maximum functions with withheld figures that are named.
     private static final int DAMAGED_MAX = 5;
 
-    /// How many images are named whose code has no probes.
+    /// Maximum images without probes that are named.
     private static final int IMAGES_MAX = 4;
 
-    /// Less of the CPU time is 0.0 %, and is not named.
+    /// Smaller shares of the CPU time would be shown as 0.0 %, and are not named.
     private static final double NAMED_PERCENT_MIN = 0.05;
 
-    /// How much of the CPU time in code without probes is worth a sentence.
+    /// Minimum share of the CPU time in code without probes that is worth a sentence.
     private static final double TOLD_PERCENT_MIN = 0.1;
 
     private ProfileNotes() {}
 
-    /// How calls are recorded, and what their durations are.
+    /// How calls are recorded and what their durations measure.
     public static String mode(Profile profile) {
         return (profile.session().exact() ? "exact" : sampled(profile))
                 + (profile.session().cpuTime() ? ", CPU time" : "");
@@ -53,7 +53,7 @@ public final class ProfileNotes {
         return budget.isPresent() && profile.everyCallPercent().orElse(0) > budget.getAsDouble();
     }
 
-    /// What a loss means, in words.
+    /// A loss as a sentence.
     public static String sentence(Loss loss) {
         String count = PlainText.grouped(loss.count());
         boolean one = loss.count() == 1;
@@ -83,7 +83,7 @@ public final class ProfileNotes {
         };
     }
 
-    /// How much of the CPU time was in code without probes, and where; null where that is hardly any.
+    /// How much of the CPU time was in code without probes, and where; null if hardly any was.
     public static @Nullable String notProbed(CpuSamples cpu) {
         double percent = cpu.notProbedPercent();
         if (percent < TOLD_PERCENT_MIN) {
@@ -106,7 +106,8 @@ public final class ProfileNotes {
                 + remedy(cpu);
     }
 
-    /// The options that probe the library with most of the time, where one is worth it and can be probed as a whole.
+    /// The options that probe the library with most of the time, if it is worth it and can be probed as a
+    /// whole.
     private static String remedy(CpuSamples cpu) {
         return cpu.notProbed().stream()
                 .filter(of -> cpu.percent(of.samples()) >= REMEDY_PERCENT_MIN)
@@ -117,15 +118,15 @@ public final class ProfileNotes {
                 .orElse("");
     }
 
-    /// The program has loaded `libz.so.1`, a link to the file `libz.so.1.2.13` that samples name.
+    /// Programs load `libz.so.1`, a link to `libz.so.1.2.13`, the file that samples name.
     private static String anyVersion(String library) {
         return library.substring(0, library.indexOf(".so")) + ".so*";
     }
 
-    /// Names that a shell takes as they are. Of libc, what the agent calls has no probes.
+    /// Names that need no quoting in a shell. Functions of libc that the agent calls have no probes.
     private static final Pattern LIBRARY = Pattern.compile("(?!libc\\.|ld-linux)[A-Za-z0-9_.+-]+\\.so[0-9.]*");
 
-    /// The part of the CPU time from which it is worth probes.
+    /// Minimum share of the CPU time for which probes are recommended.
     private static final double REMEDY_PERCENT_MIN = 10;
 
     private static void addPart(List<String> parts, String name, double percent) {
@@ -138,7 +139,7 @@ public final class ProfileNotes {
         return String.format(Locale.ROOT, "%.1f %%", percent);
     }
 
-    /// What is damaged, of the first functions of which something is.
+    /// What is damaged, for the first damaged functions.
     public static List<String> damage(Profile profile) {
         return profile.functions().stream()
                 .filter(function -> function.damage() != null)
@@ -147,8 +148,8 @@ public final class ProfileNotes {
                 .toList();
     }
 
-    /// That processes of a session outlive the one with the agent, as a daemon outlives its parent; null where none
-    /// does.
+    /// A note that processes of the session outlive the one with the agent, as a daemon outlives its parent;
+    /// null if none does.
     public static @Nullable String withoutAgent(Profile.Family family) {
         long running = family.processes().stream().filter(ProcessProfile::runs).count();
         boolean agentRuns = family.processes().stream().anyMatch(one -> one.agent() && one.runs());
@@ -159,7 +160,7 @@ public final class ProfileNotes {
                         + " on without probes";
     }
 
-    /// What the reader of any report has to know before the figures are trusted.
+    /// What readers of any report must know before they trust its figures.
     public static List<String> warnings(Profile profile) {
         List<String> warnings = new ArrayList<>();
         if (profile.lost(Loss.Reason.AGENT) > 0) {

@@ -3,14 +3,14 @@ package org.mdlagent.profiler.report.format;
 import java.util.Locale;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
 
-/// A number as a person reads it, in the parts that a column aligns: `12`, `.4`, ` k/s`, and what follows.
+/// A number for people, in the parts that a column aligns: `12`, `.4`, ` k/s`, and a tail.
 ///
 /// @param whole    digits before the decimal point
-/// @param fraction the point and the digits behind it, or ""
+/// @param fraction the point and the digits after it, or ""
 /// @param unit     "" for none
 /// @param tail     the error of an estimate, an asterisk, or ""
 public record Quantity(String whole, String fraction, String unit, String tail) {
-    /// Stands for what is not known.
+    /// An unknown value.
     static final Quantity UNKNOWN = new Quantity("-", "", "", "");
 
     /// An empty cell.
@@ -19,7 +19,7 @@ public record Quantity(String whole, String fraction, String unit, String tail) 
     private static final String[] DURATION_UNITS = {"ns", "us", "ms", "s"};
     private static final String[] COUNT_UNITS = {"", " k", " M", " G", " T", " P", " E"};
 
-    /// Two significant digits, as precise as the histograms are.
+    /// Two significant digits, the precision of the histograms.
     public static Quantity duration(long nanos) {
         return scaled((double) nanos, 2, DURATION_UNITS);
     }
@@ -39,12 +39,13 @@ public record Quantity(String whole, String fraction, String unit, String tail) 
         return new Quantity(decimal.whole, decimal.fraction, "%", "");
     }
 
-    /// A part in percent, with its relative error in percentage points: 0.2 % that may be 0.1 % more is no news.
+    /// A share in percent, with its relative error converted to percentage points: for a share of 0.2 %, an
+    /// error of 50 % is only 0.1 points.
     public static Quantity share(double percent, double relative) {
         return percent(percent).plusMinusPoints(percent * relative);
     }
 
-    /// A change in percent, or, where that is hard to read, as a factor.
+    /// A change in percent, or as a factor if that is easier to read.
     static Quantity change(double before, double after) {
         double percent = 100 * (after / before - 1);
         Quantity decimal = percent < 999.5 ? decimal(Math.abs(percent), 1) : decimal(after / before, 0);
@@ -52,12 +53,12 @@ public record Quantity(String whole, String fraction, String unit, String tail) 
         return new Quantity(sign + decimal.whole, decimal.fraction, percent < 999.5 ? "%" : "", "");
     }
 
-    /// The same with something behind it.
+    /// With another tail.
     Quantity withTail(String text) {
         return new Quantity(whole, fraction, unit, text);
     }
 
-    /// With how far they may be off, unless they were counted.
+    /// The calls of a function, with their error if they are estimated.
     static Quantity calls(FunctionProfile function) {
         if (function.shownCalls().isEmpty()) {
             return UNKNOWN;
@@ -71,37 +72,37 @@ public record Quantity(String whole, String fraction, String unit, String tail) 
                 : calls;
     }
 
-    /// The same with the relative error of an estimate.
+    /// With a relative error.
     Quantity plusMinus(double relative) {
         double percent = 100 * relative;
         String digits = percent >= 999.5 ? ">999" : percent < 0.95 ? decimalText(percent, 1) : decimalText(percent, 0);
         return new Quantity(whole, fraction, unit, " ±" + digits + "%");
     }
 
-    /// The same, told to be CPU time; what is not known stays so.
+    /// Marked as CPU time; unknown values are unchanged.
     Quantity ofCpu() {
         return equals(UNKNOWN) ? this : new Quantity(whole, fraction, unit + " cpu", tail);
     }
 
-    /// The same with how far it may be off, in percentage points.
+    /// With an error in percentage points.
     Quantity plusMinusPoints(double points) {
         String digits = points >= 999.5 ? ">999" : decimalText(points, points < 9.95 ? 1 : 0);
         return new Quantity(whole, fraction, unit, " ±" + digits);
     }
 
-    /// The same, as the least that it can be, which is no news of zero; what is not known stays so.
+    /// Marked as a lower bound; unknown if the bound is zero; unknown values are unchanged.
     Quantity atLeast() {
         return equals(UNKNOWN) || whole.equals("0") && fraction.isEmpty()
                 ? UNKNOWN
                 : new Quantity("≥" + whole, fraction, unit, tail);
     }
 
-    /// The same, as the most that it can be; what is not known stays so.
+    /// Marked as an upper bound; unknown values are unchanged.
     Quantity atMost() {
         return equals(UNKNOWN) ? this : new Quantity("≤" + whole, fraction, unit, tail);
     }
 
-    /// The same with an asterisk, which a note below explains.
+    /// With an asterisk, which a note explains.
     Quantity marked() {
         return new Quantity(whole, fraction, unit, "*");
     }
@@ -115,7 +116,7 @@ public record Quantity(String whole, String fraction, String unit, String tail) 
             unit++;
         }
         int decimals = unit == 0 && value == Math.rint(value) ? 0 : digits - 1;
-        // What rounds to a further digit before the point has one fewer behind it.
+        // A number that rounds up to one more digit before the point has one fewer after it.
         for (double bound = 10; decimals > 0 && scaled >= bound - 0.5 * Math.pow(10, -decimals); bound *= 10) {
             decimals--;
         }
@@ -135,7 +136,7 @@ public record Quantity(String whole, String fraction, String unit, String tail) 
         return String.format(Locale.ROOT, "%." + decimals + "f", value);
     }
 
-    /// All parts in a row.
+    /// All parts, concatenated.
     public String text() {
         return whole + fraction + unit + tail;
     }

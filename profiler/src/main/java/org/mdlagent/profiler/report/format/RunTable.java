@@ -5,7 +5,7 @@ import java.util.List;
 import org.mdlagent.profiler.report.codec.ForeignText;
 import org.mdlagent.profiler.report.profile.Run;
 
-/// The runs that are kept, for people.
+/// A table of the stored runs, for people.
 public final class RunTable {
     private RunTable() {}
 

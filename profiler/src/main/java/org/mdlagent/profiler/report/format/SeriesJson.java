@@ -17,10 +17,10 @@ import org.mdlagent.profiler.report.statistics.SeriesTest;
 ///       "calls": { "before": 0.0, "after": 0.0 }, "typical": { figure } } ] }
 /// ```
 ///
-/// A figure is `beforeNanos` and `afterNanos` (geometric means of the runs), `changePercent`, `lowPercent` and
-/// `highPercent` (its 95 % interval), `slowerLevel` and `fasterLevel` (the least level of all tests together at which
-/// it is slower or faster by more than the threshold) and `verdict`: `slower`, `faster` or `same`. A run is as in
-/// [ComparisonJson].
+/// A figure is `beforeNanos` and `afterNanos` (geometric means of the runs), `changePercent`, `lowPercent`
+/// and `highPercent` (its 95 % interval), `slowerLevel` and `fasterLevel` (the lowest family-wise
+/// significance level at which it is slower or faster by more than the threshold) and `verdict`: `slower`,
+/// `faster` or `same`. A run is as in [ComparisonJson].
 public final class SeriesJson {
     private SeriesJson() {}
 

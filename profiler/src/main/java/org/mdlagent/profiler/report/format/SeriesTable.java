@@ -11,10 +11,11 @@ import org.mdlagent.profiler.report.statistics.SeriesChange;
 import org.mdlagent.profiler.report.statistics.SeriesComparison;
 import org.mdlagent.profiler.report.statistics.SeriesTest;
 
-/// Two series of runs for people: what has changed, within which bounds, and what such runs could have shown.
+/// Two series of runs for people: what changed, with confidence bounds, and the smallest change that such
+/// runs can detect.
 ///
 /// @param limit  functions to show
-/// @param colour whether the output understands ANSI colours
+/// @param colour whether the output supports ANSI colours
 public record SeriesTable(int limit, boolean colour) {
     private static final int NAME_WIDTH_MAX = 48;
     private static final String PROGRAM = "(program)";

@@ -4,8 +4,8 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 
-/// Makes the names of functions fit into a column. What says least goes first: ABI tags, then what stands between the
-/// brackets of templates, then parameters; what is still too long keeps both ends.
+/// Shortens names of functions to fit a column. The least informative parts go first: ABI tags, then template
+/// arguments, then parameters; a name that is still too long keeps both ends.
 public final class ShortName {
     private static final String OPERATOR = "operator";
     private static final String GAP = "…";
@@ -26,7 +26,7 @@ public final class ShortName {
         return bothEnds(shortest, width);
     }
 
-    /// The forms that leave out something, in the order in which they are tried.
+    /// Shorter forms of a name, in the order in which they are tried.
     public static List<String> shorter(String name) {
         List<String> forms = new ArrayList<>();
         String shortened = name;
@@ -44,7 +44,8 @@ public final class ShortName {
         return forms;
     }
 
-    /// For pages, whose script chooses among them as [#of] does. Written where there are some.
+    /// Writes the shorter forms for pages, whose script chooses among them as [#of] does; nothing if there
+    /// are none.
     public static void write(String name, JsonWriter json) throws IOException {
         List<String> forms = shorter(name);
         if (!forms.isEmpty()) {
@@ -60,7 +61,7 @@ public final class ShortName {
         return text.codePointCount(0, text.length());
     }
 
-    /// Without the tags of gcc, `[abi:cxx11]`.
+    /// Without ABI tags of gcc, `[abi:cxx11]`.
     private static String withoutTags(String name) {
         StringBuilder result = new StringBuilder();
         int from = 0;
@@ -75,8 +76,8 @@ public final class ShortName {
         return result.append(name, from, name.length()).toString();
     }
 
-    /// With the contents of the outermost pairs of brackets left out. The brackets of operators are none, and an
-    /// empty pair stays as it is; where brackets do not pair, the name stays whole.
+    /// Without the contents of the outermost pairs of brackets. Brackets of operators do not count, and an
+    /// empty pair is kept; if brackets do not match, the name is unchanged.
     private static String collapsed(String name, char open, char close) {
         StringBuilder result = new StringBuilder();
         int depth = 0;
@@ -107,7 +108,8 @@ public final class ShortName {
         return depth == 0 ? result.toString() : name;
     }
 
-    /// Rust's `<Square as Shape>::area` says in brackets whose function it is: what is inside of them is made shorter.
+    /// In Rust's `<Square as Shape>::area`, the brackets name the type: their contents are shortened, not
+    /// removed.
     private static String inFront(String name) {
         int depth = 0;
         for (int i = 0; i < name.length(); i++) {
@@ -121,7 +123,7 @@ public final class ShortName {
         return name;
     }
 
-    /// Length of `operator<<`, `operator->`, `operator()` and their like, when one begins here, else 0.
+    /// Length of `operator<<`, `operator->`, `operator()` and the like if one begins here, else 0.
     private static int operatorLength(String name, int at) {
         if (!name.startsWith(OPERATOR, at)) {
             return 0;

@@ -9,11 +9,11 @@ import org.mdlagent.profiler.report.profile.CodeFrame;
 import org.mdlagent.profiler.report.profile.Profile;
 
 /// The report for speedscope (<https://www.speedscope.app/file-format-schema.json>): a sampled profile whose
-/// samples are call paths, weighted by the CPU time that the last function of each took by itself.
+/// samples are call paths, weighted by the CPU time of each path's last function itself.
 public final class SpeedscopeReport {
     private SpeedscopeReport() {}
 
-    /// Writes all paths of a profile.
+    /// Writes all call paths of a profile.
     public static void write(Profile profile, Appendable out) throws IOException {
         List<CallTree.Node> nodes = profile.paths().nodes().stream()
                 .filter(node -> node.selfNanos() > 0)

@@ -1,8 +1,8 @@
 package org.mdlagent.profiler.report.format;
 
-/// How a line stands out on a terminal.
+/// Emphasis of a line on a terminal.
 ///
-/// @param colour whether the output understands ANSI sequences; else all text is plain
+/// @param colour whether the output supports ANSI sequences; otherwise all text is plain
 public record Style(boolean colour) {
     private static final String PLAIN = "\u001b[0m";
 

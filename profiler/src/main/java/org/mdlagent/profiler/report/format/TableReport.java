@@ -23,10 +23,10 @@ import org.mdlagent.profiler.report.profile.ProfileOrder;
 import org.mdlagent.profiler.report.profile.SessionFacts;
 import org.mdlagent.profiler.report.profile.TimeRange;
 
-/// The report for people: one line of facts, then a table of functions whose numbers line up.
+/// The report for people: a line of facts, then a table of functions with aligned numbers.
 ///
 /// @param limit  functions to show
-/// @param colour whether the output understands ANSI colours
+/// @param colour whether the output supports ANSI colours
 /// @param width  columns of the terminal, 0 when unlimited
 public record TableReport(ProfileOrder order, int limit, boolean colour, int width) {
     private static final DateTimeFormatter TIME = DateTimeFormatter.ofPattern("HH:mm:ss", Locale.ROOT);
@@ -34,14 +34,14 @@ public record TableReport(ProfileOrder order, int limit, boolean colour, int wid
     private static final int NAME_WIDTH_MAX = 60;
     private static final int NAME_WIDTH_MIN = 16;
 
-    /// What a name has before pictures, and columns that others tell most of, have any.
+    /// Width reserved for names before there is room for bars and for redundant columns.
     private static final int NAME_WIDTH_WISHED = 32;
 
     private static final List<String> DISPENSABLE = List.of("RATE", "p99.9", "n", "p90");
 
     private static final int DAYS_MAX = 100_000;
 
-    /// What is less is 0.000 s.
+    /// Shorter times would be shown as 0.000 s.
     private static final long UNSEEN_NANOS_MIN = 1_000_000;
 
     public void write(Profile profile, Appendable out) throws IOException {
@@ -100,7 +100,7 @@ public record TableReport(ProfileOrder order, int limit, boolean colour, int wid
         return String.join(" · ", facts);
     }
 
-    /// In the time of day of whoever reads it.
+    /// In the reader's time zone.
     private static String time(Instant instant) {
         return TIME.format(instant.atZone(ZoneId.systemDefault()));
     }
@@ -182,18 +182,19 @@ public record TableReport(ProfileOrder order, int limit, boolean colour, int wid
                         .atMost();
     }
 
-    /// Those that tell something. Where not every call is timed, CPU time tells what SELF would, and of every function.
+    /// The columns that carry information. If not every call is timed, CPU replaces SELF: it covers every
+    /// function.
     private static List<TextColumn> columns(List<TextColumn> all, Profile profile) {
         String without = profile.cpu().isEmpty() ? "CPU" : profile.session().exact() ? "" : "SELF";
         return all.stream().filter(column -> !column.name().equals(without)).toList();
     }
 
-    /// What a line has room for.
+    /// The layout that fits a line.
     ///
-    /// @param room of a name
+    /// @param room width of the name
     private record Fitting(List<TextColumn> columns, boolean bars, int room) {}
 
-    /// Leaves out columns, the least telling first, until a name has the room that it wishes.
+    /// Removes columns, the least informative first, until names have the width asked for.
     private Fitting fit(List<TextColumn> all, int wished) {
         List<TextColumn> columns = new ArrayList<>(all);
         boolean bars = true;
@@ -214,7 +215,7 @@ public record TableReport(ProfileOrder order, int limit, boolean colour, int wid
         return width == 0 ? NAME_WIDTH_MAX : width - taken;
     }
 
-    /// Those with the most calls, in the order of their starts.
+    /// The processes with the most calls, in the order of their starts.
     private void processes(Profile profile, Appendable out) throws IOException {
         Profile.Family family = profile.family();
         List<ProcessProfile> most = family.processes().stream()
@@ -266,7 +267,7 @@ public record TableReport(ProfileOrder order, int limit, boolean colour, int wid
         }
     }
 
-    /// Of a damaged file the two may be further apart than a long can say.
+    /// In a damaged file the difference may exceed the range of a long.
     private static long nanos(Instant from, Instant to) {
         Duration passed = Duration.between(from, to);
         return passed.isNegative() || passed.toDays() > DAYS_MAX ? 0 : passed.toNanos();
@@ -287,14 +288,14 @@ public record TableReport(ProfileOrder order, int limit, boolean colour, int wid
         };
     }
 
-    /// What 100 % is, however calls are recorded: the time that was measured, which each of its threads has once.
+    /// The reference for percentages: the measured time, which each of the program's threads has once.
     private record Whole(double nanos, double mostPercent) {
         static Whole of(Profile profile) {
             SessionFacts session = profile.session();
             return new Whole((double) session.measuredNanos().orElse(0), 100.0 * Math.max(1, session.threads()));
         }
 
-        /// CPU time by samples, where that says more, is told apart by its unit.
+        /// TOTAL; or CPU time by samples if that is better known, which its unit shows.
         Quantity total(FunctionProfile function, CpuSamples samples) {
             if (function.isCpuTotalBetter()) {
                 return part(function.shownCpuTotalNanos(), function.shownCpuTotalError())
@@ -310,7 +311,7 @@ public record TableReport(ProfileOrder order, int limit, boolean colour, int wid
             return function.areCallsLeast() ? total.atLeast() : total;
         }
 
-        /// A sum above the most that there can be says nothing as a part: shown is the most, with a mark.
+        /// A sum above the possible maximum is shown as the maximum, with a mark.
         Quantity part(OptionalLong part, OptionalDouble error) {
             if (part.isEmpty() || nanos <= 0) {
                 return Quantity.UNKNOWN;
@@ -327,7 +328,7 @@ public record TableReport(ProfileOrder order, int limit, boolean colour, int wid
             return !function.isCpuTotalBetter() && exceeds(function.shownTotalNanos(), mostPercent);
         }
 
-        /// By more than what is rounded away.
+        /// By more than rounding hides.
         boolean exceeds(OptionalLong part, double percent) {
             return nanos > 0 && percent(part) >= percent + 0.05;
         }
@@ -337,7 +338,7 @@ public record TableReport(ProfileOrder order, int limit, boolean colour, int wid
         }
     }
 
-    /// What is missing in the table, and those of its parts that are not what a reader expects.
+    /// What the table lacks, and which of its parts may surprise a reader.
     private static List<String> notes(Profile profile, List<FunctionProfile> shown) {
         Whole whole = Whole.of(profile);
         List<String> notes = new ArrayList<>();

@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/// Cells below each other: decimal points line up where all have one unit, else the ends of the cells.
+/// Cells in a column: decimal points are aligned if all cells have the same unit, otherwise the right ends.
 final class TextColumn {
     private final String title;
     private final boolean onPoint;
@@ -29,12 +29,12 @@ final class TextColumn {
         tail = Math.max(tail, cell.tail().length());
     }
 
-    /// The titles of columns beside each other.
+    /// The titles of columns, side by side.
     static String titles(List<TextColumn> columns) {
         return columns.stream().map(column -> "  " + column.title()).collect(Collectors.joining());
     }
 
-    /// One cell of each.
+    /// One cell of each column.
     static String cells(List<TextColumn> columns, int row) {
         return columns.stream().map(column -> "  " + column.cell(row)).collect(Collectors.joining());
     }

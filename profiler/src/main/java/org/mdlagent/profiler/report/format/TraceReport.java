@@ -12,12 +12,12 @@ import org.mdlagent.profiler.report.file.BaseName;
 import org.mdlagent.profiler.report.profile.SessionFacts;
 import org.mdlagent.profiler.report.profile.TimedCall;
 
-/// The report for trace viewers, Perfetto and Chrome's among them: complete events of the Trace Event Format, in
+/// The report for trace viewers such as Perfetto and Chrome's: complete events of the Trace Event Format, in
 /// microseconds since the session began.
 ///
-/// They are the last calls of each thread that were timed, as many as its ring has room for. Functions are timed
-/// in turns and a few calls at a time, so what is between two slices was not idle, and a slice's callees may be
-/// missing: the file's metadata say so.
+/// It contains the last timed calls of each thread, as many as its ring holds. Functions are timed in turns
+/// and a few calls at a time, so gaps between slices are not idle time, and a slice's callees may be missing:
+/// the file's metadata say so.
 public final class TraceReport {
     private static final String ABOUT =
             "the last sampled calls of each thread: not all calls, nor all that these called";
@@ -26,8 +26,8 @@ public final class TraceReport {
 
     /// Writes the calls.
     ///
-    /// @param session that they are of
-    /// @param threads names of threads by their ids, where they are known
+    /// @param session of the calls
+    /// @param threads names of threads by id, if known
     public static void write(SessionFacts session, List<TimedCall> calls, Map<Integer, String> threads, Appendable out)
             throws IOException {
         JsonWriter json = new JsonWriter(out, false);
@@ -48,8 +48,8 @@ public final class TraceReport {
         out.append('\n');
     }
 
-    /// Names processes and threads, and puts them in order: the first thread of each process first, the others as they
-    /// come to the fore.
+    /// Names and orders processes and threads: the first thread of each process first, the others by first
+    /// appearance.
     private static void names(
             SessionFacts session, List<TimedCall> calls, Map<Integer, String> threads, JsonWriter json)
             throws IOException {

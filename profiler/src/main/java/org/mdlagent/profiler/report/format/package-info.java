@@ -1,4 +1,4 @@
-/// The formats of a report in text and in files of other tools.
+/// Report formats: text, and files of other tools.
 ///
 /// Long because each format is a class of its own, and all tables share columns and quantities.
 @NullMarked

@@ -7,8 +7,8 @@ import org.mdlagent.profiler.report.page.HeatMap;
 import org.mdlagent.profiler.report.session.SessionReader;
 import org.mdlagent.profiler.slice.FunctionSlice;
 
-/// The latency of one function over time, of a program that goes on: what a page that knows the slices of time up to
-/// some number is to append to its heat map.
+/// The latency of one function over time while its program runs: the slices that a page must append to its
+/// heat map, given the last slice it knows.
 public final class HeatNews {
     private final NewSlices slices;
     private final HeatMap map = new HeatMap();
@@ -25,7 +25,7 @@ public final class HeatNews {
         }
     }
 
-    /// Writes as JSON: the slices, and position of a slice here, row and calls in turn.
+    /// Writes JSON: the slices, then triples of slice position, row and calls.
     public void write(Appendable out) throws IOException {
         JsonWriter json = JsonWriter.ofPage(out).beginObject();
         slices.write(json);

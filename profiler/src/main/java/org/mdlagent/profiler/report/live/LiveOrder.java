@@ -4,8 +4,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.OptionalLong;
 
-/// What the functions of a live view can be sorted by: the greatest first, and names by the alphabet. What is not known
-/// comes last.
+/// Sort keys of a live view: greatest first, names alphabetically. Unknown values come last.
 public enum LiveOrder {
     TOTAL,
     RATE,
@@ -14,7 +13,7 @@ public enum LiveOrder {
     P999,
     NAME;
 
-    /// The one after this, and the first after the last.
+    /// The next key; after the last, the first.
     public LiveOrder next() {
         return values()[(ordinal() + 1) % values().length];
     }

@@ -17,25 +17,25 @@ import org.mdlagent.profiler.report.profile.ProfileOrder;
 import org.mdlagent.profiler.report.profile.TimedCall;
 import org.mdlagent.profiler.slice.Timeline;
 
-/// The report of a running program for a browser: the page of [HtmlReport], which goes on asking for what is new.
+/// The report of a running program for a browser: the page of [HtmlReport], which polls for updates.
 ///
-/// A function keeps its position, and news hold those functions only of which something has changed since a look that
-/// the page has seen: their figures, and what is large or hardly ever changes only where that is needed. Looks are
-/// numbered by the clock, so a page that was served by an earlier process gets all.
+/// Functions keep their positions. An update contains only functions that have changed since the last look
+/// the page has seen: their figures, and large or nearly constant data only if needed. Looks are numbered by
+/// the clock, so a page served by an earlier process gets everything.
 public final class LiveReport {
     private final Profile profile;
     private final boolean runs;
     private final long look;
 
-    /// The look at which each function was seen to change.
+    /// By function: the look at which it last changed.
     private final long[] changed;
 
-    /// The look at which each function was seen with another name or place in the source.
+    /// By function: the look at which its name or source location last changed.
     private final long[] described;
 
     /// The first look.
     ///
-    /// @param runs   whether the program does
+    /// @param runs   whether the program still runs
     /// @param millis time of this look, by the clock
     public LiveReport(Profile profile, boolean runs, long millis) {
         this(
@@ -95,8 +95,8 @@ public final class LiveReport {
     /// Writes the page.
     ///
     /// @param source path on the server. Below it are `profile.json` with `since` and `shown` ([#writeNews]),
-    ///               `heat.json` with `function` and `from` ([HeatNews]), `spent.json` with `functions` and
-    ///               `from` ([SpentNews]), and `calls.json` ([#writeCalls])
+    ///     `heat.json` with `function` and `from` ([HeatNews]), `spent.json` with `functions` and `from`
+    ///     ([SpentNews]), and `calls.json` ([#writeCalls])
     public void writePage(String source, Appendable out) throws IOException {
         StringBuilder data = new StringBuilder();
         JsonWriter json = JsonWriter.ofPage(data).beginObject().member("source", source);
@@ -108,10 +108,11 @@ public final class LiveReport {
         Page.write("report.html", "; connect-src 'self'", HtmlReport.STYLES, data, scripts, out);
     }
 
-    /// Writes what is new as JSON: what the report holds, but of the functions those only that have changed, and in
-    /// `positions` where they belong. Names are in it where they are new, histograms of those that are in view.
+    /// Writes an update as JSON: the contents of the report, but only the functions that have changed, and in
+    /// `positions` where they belong. It has names that are new, and histograms of functions that are in
+    /// view.
     ///
-    /// @param since  number of the look that the reader knows, 0 for none
+    /// @param since  number of the last look that the reader knows, 0 for none
     /// @param inView positions of the functions whose histograms it needs, whether they have changed or not
     public void writeNews(long since, Set<Integer> inView, Appendable out) throws IOException {
         JsonWriter json = JsonWriter.ofPage(out).beginObject();

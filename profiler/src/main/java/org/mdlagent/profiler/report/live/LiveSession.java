@@ -16,18 +16,18 @@ import org.mdlagent.profiler.report.profile.SessionFacts;
 import org.mdlagent.profiler.report.profile.ThreadProfile;
 import org.mdlagent.profiler.report.session.SessionReader;
 
-/// Follows a session while its program runs: what has happened between looks at it.
+/// Follows a session while its program runs and reports what happened between looks.
 ///
-/// Rates are those since the last look. Latencies and shares are those of the last [#LOOKS], for a percentile of
-/// few calls says little. Time is the agent's: what it has not written down yet has not passed.
+/// Rates are since the last look. Latencies and shares cover the last [#LOOKS], because a percentile of few
+/// calls says little. Time is the agent's: time for which it has not written data yet has not passed.
 public final class LiveSession {
-    /// Looks that latencies and sparklines go back.
+    /// Looks that latencies and sparklines cover.
     public static final int LOOKS = 10;
 
     private final SessionReader reader;
     private final Deque<Look> looks = new ArrayDeque<>();
 
-    /// What is kept of a look: a latency that has not changed is the same object in the next.
+    /// What is kept of a look. An unchanged latency is shared with the next look.
     private record Look(
             long elapsedNanos,
             long programNanos,
@@ -76,7 +76,7 @@ public final class LiveSession {
         Latency[] latencies = new Latency[calls.length];
         float[] rates = new float[calls.length];
         long elapsed = Math.max(last.elapsedNanos, facts.elapsedNanos().orElse(0));
-        // The first look sees what there is since probes are in place.
+        // The first look covers the time since probes were in place.
         long from = Math.max(last.elapsedNanos, elapsed - facts.measuredNanos().orElse(0));
         double seconds = (elapsed - from) / 1e9;
         for (int i = 0; i < calls.length; i++) {

@@ -19,35 +19,35 @@ import org.mdlagent.profiler.report.profile.Latency;
 import org.mdlagent.profiler.report.profile.Profile;
 import org.mdlagent.profiler.report.profile.SessionFacts;
 
-/// The live view's lines for people. Columns have their place whatever is in them, so that nothing moves between looks.
+/// The live view's lines for people. Columns have fixed positions, so that nothing moves between looks.
 ///
 /// @param width  columns of the terminal
-/// @param colour whether it understands ANSI sequences
+/// @param colour whether it supports ANSI sequences
 public record LiveTable(int width, boolean colour) {
     private static final String PARTS = "▏▎▍▌▋▊▉█";
     private static final int BAR = 8;
     private static final String CALLED_BY = "called by ";
 
-    /// Letters of a caller's share, with its error.
+    /// Width of a caller's share with its error.
     private static final int SHARE = 13;
 
-    /// Callers that are named.
+    /// Maximum callers named.
     private static final int CALLERS = 3;
 
     private static final int NAME_MIN = 12;
 
-    /// What a name has before pictures have any.
+    /// Width reserved for names before there is room for sparklines and bars.
     private static final int NAME_WISHED = 32;
 
     private static final int NAME_MAX = 60;
 
-    /// What columns need beside the name: rate and durations, the sparkline, the bar.
+    /// Width of the columns beside the name: rate and durations, the sparkline, the bar.
     private static final int NUMBERS = 47;
 
     private static final int WITH_RATES = NUMBERS + 1 + LiveSession.LOOKS;
     private static final int WITH_BAR = WITH_RATES + 1 + BAR;
 
-    /// One line about the program and what the agent costs it.
+    /// One line about the program and the agent's overhead.
     public String facts(LiveProfile live) {
         SessionFacts session = live.whole().session();
         List<String> facts = new ArrayList<>();
@@ -62,7 +62,7 @@ public record LiveTable(int width, boolean colour) {
         return style().bold(cut(String.join(" · ", facts)));
     }
 
-    /// The head of [#function], with a mark at what the lines are sorted by.
+    /// The header of [#function], with a mark at the sort key.
     public String head(LiveOrder order) {
         StringBuilder line = new StringBuilder(fit("  FUNCTION" + mark(order == LiveOrder.NAME), nameWidth() + 2));
         line.append(right("RATE" + mark(order == LiveOrder.RATE), 11));
@@ -80,7 +80,7 @@ public record LiveTable(int width, boolean colour) {
         return sorted ? "▾" : "";
     }
 
-    /// One function.
+    /// One function's line.
     public String function(LiveFunction function, boolean selected) {
         StringBuilder line = new StringBuilder(selected ? "▶ " : "  ");
         String name = ShortName.of(ForeignText.printable(function.whole().name()), nameWidth());
@@ -100,14 +100,14 @@ public record LiveTable(int width, boolean colour) {
         return selected ? style().reversed(fit(text, width)) : function.whole().on() ? text : style().dim(text);
     }
 
-    /// The head of [#thread].
+    /// The header of [#thread].
     public String threadHead() {
         return style().dim(cut(fit("  THREAD", 12) + fit("NAME", 18) + right("CPU", 9) + right("CALLS SEEN", 13)));
     }
 
-    /// One thread.
+    /// One thread's line.
     ///
-    /// @param name that it has given itself
+    /// @param name the thread's own name
     public String thread(LiveThread thread, String name) {
         return cut(fit("  " + thread.whole().tid(), 12)
                 + fit(ForeignText.printable(name), 18)
@@ -115,9 +115,9 @@ public record LiveTable(int width, boolean colour) {
                 + right(Quantity.rate(thread.rate()).text(), 13));
     }
 
-    /// What is known of one function, with a histogram of the durations of its calls lately.
+    /// The details of one function, with a histogram of its recent durations.
     ///
-    /// @param session that it is of, which may know who calls it
+    /// @param session of the function; it may know the callers
     public List<String> detail(LiveFunction function, Profile session) {
         FunctionProfile whole = function.whole();
         List<String> lines = new ArrayList<>();
@@ -138,7 +138,7 @@ public record LiveTable(int width, boolean colour) {
         return lines;
     }
 
-    /// Those that take the most of its time.
+    /// The callers with the most time.
     private void callers(List<CallEdge> callers, List<String> lines) {
         double nanos = callers.stream().mapToDouble(CallEdge::nanos).sum();
         for (CallEdge edge : callers.subList(0, Math.min(CALLERS, callers.size()))) {
@@ -154,7 +154,7 @@ public record LiveTable(int width, boolean colour) {
         }
     }
 
-    /// Steps of 1, 2, 5; each line says where its step begins.
+    /// Steps of 1, 2, 5; each line is labelled with the start of its step.
     private void histogram(Latency latency, List<String> lines) {
         double[] bounds = steps(latency.minNanos().orElse(0), latency.maxNanos().orElse(0));
         long[] counts = latency.spread(bounds);
@@ -196,7 +196,7 @@ public record LiveTable(int width, boolean colour) {
             most = Math.max(most, rate);
         }
         StringBuilder line = new StringBuilder();
-        // Not the highest: steady rates would make one block of all lines.
+        // Without the highest: steady rates would turn all lines into one block.
         String bars = LatencyBars.HEIGHTS.substring(0, LatencyBars.HEIGHTS.length() - 1);
         for (float rate : rates) {
             int height = (int) Math.ceil(rate / most * bars.length());

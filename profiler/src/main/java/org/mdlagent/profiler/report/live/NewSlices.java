@@ -6,7 +6,7 @@ import org.mdlagent.profiler.report.format.JsonWriter;
 import org.mdlagent.profiler.report.session.SessionReader;
 import org.mdlagent.profiler.slice.TimeSlice;
 
-/// The slices of time that a page does not know yet.
+/// The time slices that a page does not know yet.
 final class NewSlices {
     private final List<TimeSlice> slices;
     private final long next;
@@ -21,8 +21,8 @@ final class NewSlices {
         return slices;
     }
 
-    /// Writes where each begins and ends, in milliseconds since 1970, and the number of the first slice to ask for
-    /// then.
+    /// Writes the start and end of each slice in milliseconds since 1970, and the number of the first slice
+    /// to ask for next.
     void write(JsonWriter json) throws IOException {
         json.beginArray("columns");
         for (TimeSlice slice : slices) {

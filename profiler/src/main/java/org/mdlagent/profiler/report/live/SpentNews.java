@@ -10,12 +10,12 @@ import org.mdlagent.profiler.report.page.SpentTime;
 import org.mdlagent.profiler.report.session.SessionReader;
 import org.mdlagent.profiler.slice.FunctionSlice;
 
-/// The time spent in some functions, slice by slice, of a program that goes on: what a page that knows the slices up to
-/// some number is to append to its picture of the whole program.
+/// The time spent in some functions, slice by slice, while the program runs: what a page must append to its
+/// overview, given the last slice it knows.
 public final class SpentNews {
     private final NewSlices slices;
 
-    /// By their positions.
+    /// By function position.
     private final TreeMap<Integer, SpentTime> functions = new TreeMap<>();
 
     /// @param wanted positions among the session's functions
@@ -34,8 +34,8 @@ public final class SpentNews {
         }
     }
 
-    /// Writes as JSON: the slices, and of each function its position, and position of a slice here, nanoseconds and
-    /// calls in turn.
+    /// Writes JSON: the slices, and for each function its position and triples of slice position, nanoseconds
+    /// and calls.
     public void write(Appendable out) throws IOException {
         JsonWriter json = JsonWriter.ofPage(out).beginObject();
         slices.write(json);

@@ -1,4 +1,4 @@
-/// A program while it runs: what has changed since the last look.
+/// A running program: what has changed since the last look.
 @NullMarked
 package org.mdlagent.profiler.report.live;
 

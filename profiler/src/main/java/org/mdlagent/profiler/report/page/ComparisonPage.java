@@ -10,8 +10,8 @@ import org.mdlagent.profiler.report.profile.FunctionProfile;
 import org.mdlagent.profiler.report.statistics.Comparison;
 import org.mdlagent.profiler.report.statistics.FunctionChange;
 
-/// A comparison for a browser: one file that holds all it needs, and loads nothing. What it shows stands in it as JSON;
-/// `comparison.js` draws it.
+/// A comparison as a self-contained page that loads nothing. The data is embedded as JSON; `comparison.js`
+/// draws it.
 public final class ComparisonPage {
     private ComparisonPage() {}
 
@@ -19,7 +19,7 @@ public final class ComparisonPage {
 
     /// Writes the first `limit` functions.
     ///
-    /// @param paths of the later run, where its CPU time was sampled
+    /// @param paths of the later run, if its CPU time was sampled
     public static void write(Comparison comparison, CallTree paths, int limit, Appendable out) throws IOException {
         StringBuilder data = new StringBuilder();
         JsonWriter json = JsonWriter.ofPage(data).beginObject();

@@ -7,8 +7,8 @@ import org.mdlagent.arch.layout.SliceDescriptor;
 import org.mdlagent.profiler.report.format.JsonWriter;
 import org.mdlagent.profiler.slice.FunctionSlice;
 
-/// Calls of a function by time and duration, for a picture: a row is some slots of the histograms in slices of time,
-/// four to an octave.
+/// Calls of a function by time and duration, as a heat map: a column is a time slice, a row is a range of
+/// histogram slots, four to an octave.
 public final class HeatMap {
     private static final int SLOTS_PER_ROW = 4;
 
@@ -26,12 +26,12 @@ public final class HeatMap {
         }
     }
 
-    /// The least duration of a row, in ticks.
+    /// The shortest duration of a row, in ticks.
     static long lowestTicks(int row) {
         return RowBuckets.lowest(row * SLOTS_PER_ROW * SliceDescriptor.SLOT);
     }
 
-    /// Writes column, row and calls in turn.
+    /// Writes triples of column, row and calls.
     public void write(JsonWriter json) throws IOException {
         json.beginArray("heat");
         for (var cell : cells.entrySet()) {

@@ -12,8 +12,8 @@ import org.mdlagent.profiler.slice.FunctionSlice;
 import org.mdlagent.profiler.slice.TimeSlice;
 import org.mdlagent.profiler.slice.Timeline;
 
-/// Calls by time and duration, for pictures of which a column is some slices of time. Coarser than what is kept, and of
-/// so many functions only, that a page stays small.
+/// Heat maps whose columns are groups of time slices. They are coarser than the stored data and cover a
+/// limited number of functions, so that a page stays small.
 final class HeatMaps {
     private static final int FUNCTIONS_MAX = 500;
     private static final int COLUMNS_MAX = 240;
@@ -59,7 +59,8 @@ final class HeatMaps {
         }
     }
 
-    /// Where columns begin and end, in milliseconds since 1970, and where rows begin, in nanoseconds.
+    /// Writes the start and end of each column in milliseconds since 1970, and the start of each row in
+    /// nanoseconds.
     void axes(JsonWriter json) throws IOException {
         json.beginArray("columns");
         for (List<TimeSlice> slices : columns) {
@@ -74,7 +75,7 @@ final class HeatMaps {
         json.endArray();
     }
 
-    /// Cells of the map, and what was spent. Nothing of a function without map.
+    /// Writes a function's cells and time spent; nothing if it has no map.
     void cells(FunctionProfile function, JsonWriter json) throws IOException {
         OverTime shown = functions.get(function);
         if (shown == null) {

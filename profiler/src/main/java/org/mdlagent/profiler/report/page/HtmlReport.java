@@ -26,12 +26,12 @@ import org.mdlagent.profiler.report.profile.SampledThread;
 import org.mdlagent.profiler.report.profile.TimedCall;
 import org.mdlagent.profiler.slice.Timeline;
 
-/// The report for a browser: one file that holds all it needs, and loads nothing. What it shows stands in it as JSON;
-/// `report.js` draws it.
+/// The report as a self-contained page that loads nothing. The data is embedded as JSON; `report.js` draws
+/// it.
 public final class HtmlReport {
     public static final List<String> STYLES = List.of("report.css");
 
-    /// What draws the report, in the order of their uses: the last one begins.
+    /// The scripts in dependency order; the last one starts the page.
     public static final List<String> SCRIPTS = List.of(
             "table.js",
             "views.js",
@@ -44,10 +44,10 @@ public final class HtmlReport {
             "metrics.js",
             "report.js");
 
-    /// Single calls that are shown, the slowest.
+    /// Maximum single calls shown: the slowest.
     private static final int CALLS_MAX = 3000;
 
-    /// The part of all time that a path of the picture has at least.
+    /// Minimum share of the total time for a path to be shown.
     private static final double LEAST_PART = 1e-4;
 
     private static final long NANOS_PER_MILLI = 1_000_000;
@@ -57,14 +57,14 @@ public final class HtmlReport {
     /// Writes the first `limit` functions of a profile, in the given order.
     ///
     /// @param timeline of the same session
-    /// @param calls    single ones of it, of which the slowest are shown
+    /// @param calls    single calls of the session, of which the slowest are shown
     public static void write(
             Profile profile, Timeline timeline, List<TimedCall> calls, ProfileOrder order, int limit, Appendable out)
             throws IOException {
         write(profile, timeline, calls, List.of(), order, limit, out);
     }
 
-    /// The same with source lines.
+    /// Writes the report with source lines.
     ///
     /// @param sources of functions of the profile
     public static void write(
@@ -87,8 +87,9 @@ public final class HtmlReport {
         Page.write("report.html", "", STYLES, data, SCRIPTS, out);
     }
 
-    /// Writes the threads, and the samples by time. A sample is four numbers: milliseconds since the sample before,
-    /// or since the session began; position of its thread; position of its path, or -1; and its weight.
+    /// Writes the threads, and the samples in time order. A sample is four numbers: milliseconds since the
+    /// previous sample, or since the session began for the first; thread position; path position, or -1; and
+    /// weight.
     static void samples(CallTree tree, JsonWriter json) throws IOException {
         IdentityHashMap<CallTree.Node, Long> numbers = new IdentityHashMap<>();
         tree.nodes(LEAST_PART).forEach(node -> numbers.put(node, (long) numbers.size()));
@@ -117,8 +118,8 @@ public final class HtmlReport {
         json.endArray();
     }
 
-    /// Writes for each function and source file: position of the function, path of the file, pairs of line and
-    /// samples, and the text.
+    /// Writes for each function and source file: function position, file path, pairs of line and samples, and
+    /// the text.
     private static void sources(List<FunctionSource> sources, List<FunctionProfile> functions, JsonWriter json)
             throws IOException {
         IdentityHashMap<FunctionProfile, Long> positions = new IdentityHashMap<>();
@@ -148,7 +149,7 @@ public final class HtmlReport {
         json.endArray();
     }
 
-    /// The number of a path, or of the longest part of it that is among the numbered ones; -1 where none is.
+    /// The number of a path, or of its longest numbered prefix; -1 if there is none.
     @SuppressWarnings("ReferenceEquality") // there is one root
     private static long shown(CallTree.Node path, CallTree.Node root, IdentityHashMap<CallTree.Node, Long> numbers) {
         CallTree.Node node = path;
@@ -158,9 +159,9 @@ public final class HtmlReport {
         return numbers.getOrDefault(node, -1L);
     }
 
-    /// Writes the slowest of some calls, the slowest first: thread, position of the function, start and duration
-    /// in nanoseconds in turn. A reader of sessions makes functions anew each time: they are known by what they
-    /// are called.
+    /// Writes the slowest of some calls, slowest first, as quadruples of thread, function position, start and
+    /// duration in nanoseconds. Functions are matched by name, because a session reader creates new objects
+    /// at each read.
     public static void calls(List<TimedCall> calls, List<FunctionProfile> functions, JsonWriter json)
             throws IOException {
         Map<List<String>, Long> positions = new HashMap<>();
@@ -186,18 +187,18 @@ public final class HtmlReport {
         return List.of(function.image(), function.symbol(), function.name());
     }
 
-    /// What to write of functions, by their positions.
+    /// Which parts of functions to write, by position.
     ///
-    /// @param wanted    whether to write one
-    /// @param described whether with what never changes, its name among that
-    /// @param pictured  whether with its histogram, which is larger than all else
+    /// @param wanted    whether to write the function
+    /// @param described whether to include what never changes, such as its name
+    /// @param pictured  whether to include its histogram, the largest part
     public record Choice(IntPredicate wanted, IntPredicate described, IntPredicate pictured) {
         static final Choice ALL = new Choice(position -> true, position -> true, position -> true);
     }
 
-    /// Writes the members that are what the JSON report holds, and what only pictures need.
+    /// Writes the members of the JSON report, and the data that only plots need.
     ///
-    /// @param functions whose positions here are what other members name them by
+    /// @param functions by whose positions here other members refer to them
     /// @param choice    which of these to write
     public static void data(
             Profile profile,
@@ -260,8 +261,8 @@ public final class HtmlReport {
         json.endArray();
     }
 
-    /// Position of the caller among the functions, -1 when it is not there, calls, time and how far the calls may be
-    /// off, in percent, or -1, in turn.
+    /// Writes quadruples: position of the caller among the functions, or -1; calls; time; and the error of
+    /// the calls in percent, or -1.
     private static void callers(
             List<CallEdge> callers, IdentityHashMap<FunctionProfile, Long> positions, JsonWriter json)
             throws IOException {
@@ -276,8 +277,8 @@ public final class HtmlReport {
         json.endArray();
     }
 
-    /// Position of the function among the frames, of the path that this one goes on from among the paths, or -1, time,
-    /// and time of its own in turn. Paths of little time are left out: nobody would see them.
+    /// Writes quadruples: frame position; position of the parent path, or -1; total time; self time. Paths
+    /// with too little time to be visible are left out.
     static void paths(CallTree paths, IdentityHashMap<FunctionProfile, Long> positions, JsonWriter json)
             throws IOException {
         List<CallTree.Node> nodes = paths.nodes(LEAST_PART);
@@ -309,7 +310,7 @@ public final class HtmlReport {
         json.endArray();
     }
 
-    /// The histogram's slots, as duration in nanoseconds and number of calls in turn, the shortest first.
+    /// The histogram's slots as pairs of duration in nanoseconds and number of calls, shortest first.
     private static void latency(Latency latency, JsonWriter json) throws IOException {
         json.beginArray("latency");
         for (int slot = 0; slot < latency.size(); slot++) {

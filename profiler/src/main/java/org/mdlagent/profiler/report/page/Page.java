@@ -6,17 +6,18 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Objects;
 
-/// A page of one file, made of resources: its markup, its styles, and its scripts, which follow `page.js`.
+/// A self-contained page, built from resources: its markup, its styles, and its scripts, which follow
+/// `page.js`.
 public final class Page {
     private Page() {}
 
-    /// @param policy  what its content security policy allows beyond what stands in it
-    /// @param json    that the scripts draw
-    /// @param scripts in their order
+    /// @param policy  content security policy, in addition to the page's own
+    /// @param json    data for the scripts
+    /// @param scripts in load order
     public static void write(
             String markup, String policy, List<String> styles, CharSequence json, List<String> scripts, Appendable out)
             throws IOException {
-        // In JSON this character occurs in strings only; a name with </script> must not end the element.
+        // In JSON, `<` occurs only in strings; a name with </script> must not end the element.
         String embedded = json.toString().replace("<", "\\u003c");
         String script = resource("page.js") + resources(scripts);
         out.append(resource(markup).formatted(policy, resources(styles), embedded, script));

@@ -16,14 +16,14 @@ import org.mdlagent.profiler.report.profile.FunctionProfile;
 import org.mdlagent.profiler.report.profile.Profile;
 import org.mdlagent.profiler.report.profile.SessionFacts;
 
-/// The page that lists the programs whose sessions are served, in the looks of the report.
+/// The page that lists the programs whose sessions are served, in the report's style.
 public final class SessionsPage {
     private static final DateTimeFormatter TIME =
             DateTimeFormatter.ofPattern("uuuu-MM-dd HH:mm:ss", Locale.ROOT).withZone(ZoneId.systemDefault());
 
     private SessionsPage() {}
 
-    /// A program that runs.
+    /// A running program.
     ///
     /// @param id of its session
     public record Live(String id, Profile profile) {}
@@ -31,17 +31,17 @@ public final class SessionsPage {
     /// A program that has ended.
     ///
     /// @param id     of its session
-    /// @param ending how
+    /// @param ending how it ended
     public record Ended(String id, SessionFacts session, String ending) {}
 
-    /// Where the server has the page of a session.
+    /// The server's path of a session's page.
     public static String path(String id) {
         return "/session/" + URLEncoder.encode(id, StandardCharsets.UTF_8).replace("+", "%20");
     }
 
     /// Writes the page.
     ///
-    /// @param ended as many as are to be listed
+    /// @param ended programs to list
     /// @param host  name of the machine
     public static void write(List<Live> live, List<Ended> ended, String host, Appendable out) throws IOException {
         StringBuilder liveRows = new StringBuilder();
@@ -95,7 +95,7 @@ public final class SessionsPage {
         return "<td>" + text(content) + "</td>";
     }
 
-    /// With a bar as long as the part of the budget that is spent.
+    /// The overhead, with a bar for the share of the budget that is used.
     private static String overhead(Profile profile) {
         if (profile.session().state() == SessionFacts.State.AGENT_DEAD) {
             return cell("agent failed");
@@ -125,7 +125,7 @@ public final class SessionsPage {
                         elapsed.toSecondsPart());
     }
 
-    /// The function with the most time of its own, or, where that is not known, the most time.
+    /// The function with the most self time or, if that is unknown, the most total time.
     private static String busiest(Profile profile) {
         return profile.functions().stream()
                 .filter(f ->
@@ -140,7 +140,7 @@ public final class SessionsPage {
         return percent.isPresent() ? String.format(Locale.ROOT, "%.2f %%", percent.getAsDouble()) : "-";
     }
 
-    /// As text of an element or an attribute, whatever the characters mean in HTML.
+    /// Escaped for text of an element or an attribute.
     private static String text(String raw) {
         return ForeignText.printable(raw)
                 .replace("&", "&amp;")

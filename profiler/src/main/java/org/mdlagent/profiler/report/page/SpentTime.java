@@ -7,7 +7,7 @@ import java.util.TreeMap;
 import org.mdlagent.profiler.report.format.JsonWriter;
 import org.mdlagent.profiler.slice.FunctionSlice;
 
-/// Time that was spent in a function, and calls of it, by slices of time, for a picture.
+/// Time spent in a function, and its calls, by time slice, for a plot.
 public final class SpentTime {
     private final double nanosPerUnit;
     private final TreeMap<Integer, Spent> columns = new TreeMap<>();
@@ -20,18 +20,18 @@ public final class SpentTime {
 
     /// Without calls.
     ///
-    /// @param nanosPerUnit of the session's durations; where it is not known, no time is
+    /// @param nanosPerUnit of the session's durations; if unknown, no time is added
     public SpentTime(OptionalDouble nanosPerUnit) {
         this.nanosPerUnit = nanosPerUnit.orElse(0);
     }
 
-    /// Timed calls of a slice stand for those that were not.
+    /// Timed calls of a slice stand for the untimed ones.
     public void add(int column, FunctionSlice slice) {
         double each = slice.timed() > 0 ? (double) slice.ticks() / slice.timed() : 0;
         columns.merge(column, new Spent(each * slice.calls() * nanosPerUnit, slice.calls()), Spent::plus);
     }
 
-    /// Writes column, nanoseconds and calls in turn.
+    /// Writes triples of column, nanoseconds and calls.
     public void write(JsonWriter json) throws IOException {
         json.beginArray("spent");
         for (Map.Entry<Integer, Spent> column : columns.entrySet()) {

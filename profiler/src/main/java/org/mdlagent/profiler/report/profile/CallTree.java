@@ -7,11 +7,10 @@ import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/// CPU time by call path: how often the kernel's clock has found threads on each, with the code that they were in
-/// last.
-/// Paths that differ in the callers of one function only are apart.
+/// CPU time by call path: how often the kernel's sampling clock found threads on each path, with the code
+/// that they were in last. Paths that differ only in one function's callers are separate.
 public final class CallTree {
-    /// Of a session without samples.
+    /// The tree of a session without samples.
     public static final CallTree NONE = new CallTree(1);
 
     private final long nanosPerSample;
@@ -20,12 +19,12 @@ public final class CallTree {
     private List<Sample> samples = List.of();
     private long samplesPerLogged = 1;
 
-    /// @param nanosPerSample CPU time that one stands for
+    /// @param nanosPerSample CPU time that one sample stands for
     public CallTree(long nanosPerSample) {
         this.nanosPerSample = nanosPerSample;
     }
 
-    /// A path: the functions that are running on it, one called by the other.
+    /// A path: a chain of calls in progress.
     public final class Node {
         private final @Nullable Node parent;
         private final @Nullable CodeFrame frame;
@@ -39,27 +38,27 @@ public final class CallTree {
             this.frame = frame;
         }
 
-        /// What was called last, the last of those that [#path] has. Not for the root.
+        /// The innermost frame, the last of [#path]. Not for the root.
         public CodeFrame frame() {
             return Objects.requireNonNull(frame);
         }
 
-        /// The path that this one goes on from; the root where it begins, which is in no list of nodes.
+        /// The path without its innermost frame; for outermost frames the root, which is in no list of nodes.
         public Node parent() {
             return Objects.requireNonNull(parent);
         }
 
-        /// Time on this path and what goes on from it.
+        /// Time on this path and on the paths that extend it.
         public long nanos() {
             return all * nanosPerSample;
         }
 
-        /// Of this, time in the last frame's own code.
+        /// Of this, the time in the innermost frame's own code.
         public long selfNanos() {
             return own * nanosPerSample;
         }
 
-        /// The frames of the path, the caller of all first.
+        /// The frames of the path, outermost first.
         public List<CodeFrame> path() {
             List<CodeFrame> path = new ArrayList<>();
             for (Node node = this; node != null && node.frame != null; node = node.parent) {
@@ -68,12 +67,12 @@ public final class CallTree {
             return path.reversed();
         }
 
-        /// The path that goes on to a frame. Frames are told apart by what they are, not by what they say.
+        /// The path extended by a frame. Frames are compared by identity, not by contents.
         public Node child(CodeFrame called) {
             return children.computeIfAbsent(called, absent -> new Node(this, called));
         }
 
-        /// Adds samples in the last frame's own code.
+        /// Adds samples in the innermost frame's own code.
         public void add(long samples) {
             own += samples;
         }
@@ -105,22 +104,23 @@ public final class CallTree {
     ///
     /// @param startNanos when it was taken, since the session began
     /// @param thread     position among [#threads]
-    /// @param path       whose last frame the thread was in; the root where the path found no room
+    /// @param path       whose innermost frame the thread was in; the root if there was no room to record the
+    ///     path
     /// @param weight     periods of CPU time that it stands for
-    /// @param address    of the instruction, at link time where the code is an image's
+    /// @param address    of the instruction; at link time for code of an image
     public record Sample(long startNanos, int thread, Node path, long weight, long address) {}
 
-    /// The threads that were sampled. The first stands for those for which there was no room.
+    /// The sampled threads. The first stands for threads that there was no room for.
     public List<SampledThread> threads() {
         return threads;
     }
 
-    /// The samples one by one, in no order: all, or some of them that were chosen at random.
+    /// The samples, unordered: all of them, or a random selection.
     public List<Sample> samples() {
         return samples;
     }
 
-    /// The same, the earliest first.
+    /// The samples, earliest first.
     public List<Sample> samplesByTime() {
         return samples.stream()
                 .sorted(Comparator.comparingLong(Sample::startNanos))
@@ -136,7 +136,7 @@ public final class CallTree {
         return nanosPerSample;
     }
 
-    /// Takes the samples one by one.
+    /// Sets the single samples.
     ///
     /// @param each how many samples each stands for
     public void log(List<SampledThread> ofThreads, List<Sample> some, long each) {
@@ -145,30 +145,29 @@ public final class CallTree {
         samplesPerLogged = each;
     }
 
-    /// Whether a path is where all begin.
+    /// Whether a node is the root.
     @SuppressWarnings("ReferenceEquality") // there is one
     public boolean isRoot(Node node) {
         return node == root;
     }
 
-    /// Where all paths begin.
+    /// The root of all paths.
     public Node root() {
         return root;
     }
 
-    /// To be called once, when all is added.
+    /// Completes the tree; to be called once, after all samples have been added.
     public CallTree complete() {
         root.sum();
         return this;
     }
 
-    /// All paths on which time was spent, each behind that which it goes on from, the one with the most time
-    /// first.
+    /// All paths with time, each after its parent, the one with the most time first.
     public List<Node> nodes() {
         return nodes(0);
     }
 
-    /// Those that have at least a part of all time: what they leave out belongs to what called it.
+    /// The paths with at least a share of the total time; time of omitted paths remains in their callers.
     public List<Node> nodes(double leastPart) {
         List<Node> nodes = new ArrayList<>();
         root.collect(leastPart * root.all, nodes);

@@ -3,21 +3,21 @@ package org.mdlagent.profiler.report.profile;
 import java.util.List;
 import org.mdlagent.profiler.estimate.Confidence;
 
-/// Where the program's threads were, in user mode, whenever each had taken some CPU time: what a clock of the kernel
-/// has sampled. Each sample is in a function's own code, in probes, in an image's other code, or elsewhere.
+/// Where the program's threads spent their CPU time in user mode, sampled by a per-thread CPU clock of the
+/// kernel. Each sample is in a function's own code, in probes, in an image's other code, or elsewhere.
 ///
 /// @param periodNanos CPU time of a thread from one sample to the next
-/// @param samples     of all, each counted as often as the periods that it stands for: threads that often wait are
-///                    sampled in one second of so many
-/// @param weight      how often a sample is counted, in the mean of the counts: 1 where all threads were sampled all
-///                    the time
-/// @param inProbes    in the profiler's own code
-/// @param elsewhere   in no image that is known
-/// @param lost        that nobody has taken from the kernel in time; not among `samples`
-/// @param notProbed   in code that is no probed function's, the image with the most samples first
-/// @param cut         whose path is longer than what the kernel copied of the stack: its outer part is not known
-/// @param withoutTable whose path has code without unwind tables: what called that is not known
-/// @param leftOut     whose path found no room
+/// @param samples     all samples, weighted by the periods that each stands for: threads that wait often are
+///     sampled in one second of N
+/// @param weight      mean weight of a sample; 1 if all threads were sampled all the time
+/// @param inProbes    samples in the profiler's own code
+/// @param elsewhere   samples in no known image
+/// @param lost        samples lost because the kernel's rings were read too late; not among `samples`
+/// @param notProbed   samples in code of no probed function, by image, most samples first
+/// @param cut         samples whose stack is deeper than the kernel's copy: the outer part of the path is
+///     unknown
+/// @param withoutTable samples whose path has code without unwind tables: its callers are unknown
+/// @param leftOut     samples whose path was not recorded for lack of room
 public record CpuSamples(
         long periodNanos,
         long samples,
@@ -31,7 +31,7 @@ public record CpuSamples(
         long leftOut) {
     private static final double DEVIATIONS = 2;
 
-    /// Of a session for which the kernel gave none.
+    /// For a session without samples from the kernel.
     public static final CpuSamples NONE = new CpuSamples(0, 0, 1, 0, 0, 0, List.of(), 0, 0, 0);
 
     /// @param image path of the ELF file
@@ -50,26 +50,27 @@ public record CpuSamples(
         return (double) samples * periodNanos;
     }
 
-    /// The most CPU time of what no sample has met, in 95 of 100 cases, in nanoseconds.
+    /// Upper bound of the CPU time, in nanoseconds, of code that no sample met, with 95 % confidence.
     public double nanosUnmet() {
         return Math.min(Confidence.UNMET_OBSERVATIONS, samples / weight) * weight * periodNanos;
     }
 
-    /// What probes have taken of the CPU time, in nanoseconds: as predicted, or as samples tell, where so many more are
-    /// not there by chance (two standard deviations of a Poisson distribution). Predictions know little of caches.
+    /// The CPU time of probes in nanoseconds: the prediction; or the samples' share, if it exceeds the
+    /// prediction by more than chance (two standard deviations of a Poisson distribution). Predictions know
+    /// little of caches.
     public double probeNanos(double predicted) {
         double told = (double) inProbes * periodNanos;
         double chance = DEVIATIONS * Math.sqrt(inProbes * weight) * periodNanos;
         return told - chance > predicted ? told : predicted;
     }
 
-    /// How much of the CPU time was spent in code without probes.
+    /// The share of the CPU time in code without probes, in percent.
     public double notProbedPercent() {
         return percent(elsewhere)
                 + notProbed.stream().mapToDouble(of -> percent(of.samples)).sum();
     }
 
-    /// How much of it so many samples are; none of none.
+    /// A number of samples in percent of all; 0 if there are none.
     public double percent(long part) {
         return isEmpty() ? 0 : 100.0 * part / samples;
     }

@@ -13,8 +13,7 @@ import java.util.OptionalLong;
 import org.mdlagent.profiler.report.codec.RecordFormatException;
 import org.mdlagent.profiler.report.codec.Text;
 
-/// A function's profile as bytes: what a store keeps of it, which is all but its CPU time. What is not known is -1, or
-/// NaN.
+/// A function's profile as bytes for the store: everything but its CPU time. Unknown values are -1, or NaN.
 public final class FunctionCodec {
     private static final byte VERSION = 1;
     private static final int CALLS_EXACT = 1;
@@ -48,7 +47,7 @@ public final class FunctionCodec {
         function.latency().writeTo(out);
     }
 
-    /// Reads what [#bytes] has made.
+    /// Reads what [#bytes] wrote.
     ///
     /// @throws RecordFormatException when it is anything else
     public static FunctionProfile read(byte[] bytes) throws IOException {

@@ -4,7 +4,7 @@ import java.util.OptionalDouble;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
-/// What a session knows of one probed function.
+/// The profile of one probed function.
 ///
 /// Long because each figure has its error, and a rule for when it may be shown.
 ///
@@ -13,25 +13,25 @@ import org.jspecify.annotations.Nullable;
 /// @param file       source file, null when unknown
 /// @param line       in that file, 0 when unknown
 /// @param image      path of the ELF file
-/// @param calls      how often it was called: counted, or estimated
-/// @param callsExact whether `calls` was counted without a gap
-/// @param callsError of an estimate: half the width of its 95 % interval, relative to `calls`; of a sampled
-///     session, empty where `calls` is the least that there were
-/// @param exact      whether every call was recorded, and not a sample
-/// @param sampled    calls whose duration is in `latency`
-/// @param totalNanos time in the function and what it called, over all its calls; estimated where `calls` is
-/// @param selfNanos  the same without the probed functions it called; of a sampled session, without those whose
-///     calls by this very function were seen
-/// @param totalError of an estimate: half the width of its 95 % interval, relative to `totalNanos`
-/// @param selfError  the same of `selfNanos`
-/// @param cpuNanos   CPU time of all threads in its own code, in user mode, by the kernel's samples; empty where it has
-///     none
-/// @param cpuError   half the width of its 95 % interval, relative to `cpuNanos`; empty where that is
-/// @param cpuTotalNanos CPU time of all threads in it and in what it called, the same way
-/// @param cpuTotalError half the width of its 95 % interval, relative to `cpuTotalNanos`
-/// @param latency    of the calls that were timed
-/// @param on         false while the profiler leaves it out, because somebody has asked for that
-/// @param damage     why its figures are withheld, null where they are not
+/// @param calls      number of calls, counted or estimated
+/// @param callsExact whether `calls` was counted without gaps
+/// @param callsError of an estimate: relative half-width of its 95 % interval; in a sampled session, empty if
+///     `calls` is a lower bound
+/// @param exact      whether every call was recorded, rather than a sample
+/// @param sampled    calls whose durations are in `latency`
+/// @param totalNanos time in the function and its callees, over all its calls; estimated if `calls` is
+/// @param selfNanos  `totalNanos` without probed callees; in a sampled session, without callees that were
+///     seen to be called by this function
+/// @param totalError of an estimate: relative half-width of its 95 % interval
+/// @param selfError  of an estimate: relative half-width of its 95 % interval
+/// @param cpuNanos   CPU time of all threads in its own code, in user mode, by the kernel's samples; empty if
+///     there are none
+/// @param cpuError   relative half-width of its 95 % interval; empty if `cpuNanos` is
+/// @param cpuTotalNanos CPU time of all threads in it and its callees, measured likewise
+/// @param cpuTotalError relative half-width of its 95 % interval
+/// @param latency    of the timed calls
+/// @param on         false while it is left out on request
+/// @param damage     why its figures are withheld, null if they are not
 public record FunctionProfile(
         String name,
         String symbol,
@@ -54,16 +54,16 @@ public record FunctionProfile(
         Latency latency,
         boolean on,
         @Nullable String damage) {
-    /// The relative error beyond which an estimate of time is not shown: it may be nothing, then.
+    /// Relative error above which an estimate of time is not shown: it may be zero.
     private static final double ERROR_MAX = 1;
 
-    /// The same of calls, of which the order of magnitude tells something.
+    /// The same limit for calls; even their order of magnitude is useful.
     private static final double CALLS_ERROR_MAX = 10;
 
-    /// The relative error beyond which TOTAL gives way to CPU time with callees, if that is better known.
+    /// Relative error above which TOTAL is replaced by CPU time with callees, if that is better known.
     private static final double TOTAL_ERROR_MAX = 0.25;
 
-    /// One whose figures are what they should be, without samples of CPU time.
+    /// A function with valid figures and without samples of CPU time.
     public FunctionProfile(
             String name,
             String symbol,
@@ -105,7 +105,7 @@ public record FunctionProfile(
                 null);
     }
 
-    /// What tells of a function whose figures are withheld, because what the session has of them is damaged.
+    /// A function whose figures are withheld because the session's data of them is damaged.
     ///
     /// @param latency of no calls
     public static FunctionProfile withheld(
@@ -134,64 +134,64 @@ public record FunctionProfile(
                 damage);
     }
 
-    /// TOTAL as it may be shown; unknown where it may as well be nothing, and where one timed call stands for others of
-    /// which nobody knows how long they took.
+    /// TOTAL if it may be shown; empty if its error includes zero, or if a single timed call stands for
+    /// others of unknown duration.
     public OptionalLong shownTotalNanos() {
         boolean unknown = totalError.isEmpty() && sampled == 1 && !exact && !eachTimed();
         return unknown || totalError.orElse(0) > ERROR_MAX ? OptionalLong.empty() : totalNanos;
     }
 
-    /// SELF as it may be shown: a part of a TOTAL that says nothing says nothing either.
+    /// SELF if it may be shown; empty if TOTAL is.
     public OptionalLong shownSelfNanos() {
         boolean unknown = selfError.orElse(0) > ERROR_MAX || shownTotalNanos().isEmpty();
         return unknown ? OptionalLong.empty() : selfNanos;
     }
 
-    /// How far TOTAL may be off, where it is shown.
+    /// The error of TOTAL, if it is shown.
     public OptionalDouble shownTotalError() {
         return shownTotalNanos().isPresent() ? totalError : OptionalDouble.empty();
     }
 
-    /// How far SELF may be off, where it is shown.
+    /// The error of SELF, if it is shown.
     public OptionalDouble shownSelfError() {
         return shownSelfNanos().isPresent() ? selfError : OptionalDouble.empty();
     }
 
-    /// CPU as it may be shown; unknown where it may as well be nothing.
+    /// CPU if it may be shown; empty if its error includes zero.
     public OptionalLong shownCpuNanos() {
         return cpuError.orElse(0) > ERROR_MAX ? OptionalLong.empty() : cpuNanos;
     }
 
-    /// The most that CPU is, in 95 of 100 cases, in nanoseconds.
+    /// Upper bound of CPU in nanoseconds, with 95 % confidence.
     ///
     /// @param samples of the session
     public double cpuNanosMax(CpuSamples samples) {
         return Math.max(samples.nanosUnmet(), cpuNanos.orElse(0) * (1 + cpuError.orElse(0)));
     }
 
-    /// The same of CPU time with callees: all of what was called by nobody knows whom may be its.
+    /// Upper bound of CPU time with callees: all time whose callers are unknown may belong to it.
     public double cpuTotalNanosMax(CpuSamples samples) {
         double unknown = (double) (samples.cut() + samples.withoutTable()) * samples.periodNanos();
         return unknown + Math.max(samples.nanosUnmet(), cpuTotalNanos.orElse(0) * (1 + cpuTotalError.orElse(0)));
     }
 
-    /// How far CPU may be off, where it is shown.
+    /// The error of CPU, if it is shown.
     public OptionalDouble shownCpuError() {
         return shownCpuNanos().isPresent() ? cpuError : OptionalDouble.empty();
     }
 
-    /// CPU time with callees as it may be shown; unknown where it may as well be nothing.
+    /// CPU time with callees if it may be shown; empty if its error includes zero.
     public OptionalLong shownCpuTotalNanos() {
         return cpuTotalError.orElse(0) > ERROR_MAX ? OptionalLong.empty() : cpuTotalNanos;
     }
 
-    /// How far that may be off, where it is shown.
+    /// The error of CPU time with callees, if it is shown.
     public OptionalDouble shownCpuTotalError() {
         return shownCpuTotalNanos().isPresent() ? cpuTotalError : OptionalDouble.empty();
     }
 
-    /// Whether CPU time with callees says more than TOTAL: TOTAL is unknown, or its error is large and that of CPU time
-    /// smaller.
+    /// Whether CPU time with callees is better known than TOTAL: TOTAL is unknown, or its error is large and
+    /// that of CPU time smaller.
     public boolean isCpuTotalBetter() {
         OptionalLong cpu = shownCpuTotalNanos();
         if (cpu.isEmpty() || exact && shownTotalNanos().isPresent()) {
@@ -201,52 +201,53 @@ public record FunctionProfile(
         return error > TOTAL_ERROR_MAX && cpuTotalError.orElse(0) < error;
     }
 
-    /// Whether there were as many calls at least: its probes have been off since, or the end of the run was not seen.
+    /// Whether calls are a lower bound: its probes have been off since, or the end of the run was not seen.
     public boolean areCallsLeast() {
         return !exact && !callsExact && callsError.isEmpty() && damage == null;
     }
 
-    /// Whether there is something to show: calls, or that they are withheld, or CPU time. One that was entered before
-    /// its probes were in place has all its time, and no call.
+    /// Whether there is something to show: calls, withheld figures, or CPU time. A function entered before
+    /// its probes were in place has time and no calls.
     public boolean isToldOf() {
         return calls > 0 || damage != null || shownCpuNanos().isPresent();
     }
 
-    /// Unknown where they are withheld.
+    /// Calls; empty if they are withheld.
     public OptionalLong knownCalls() {
         return damage == null ? OptionalLong.of(calls) : OptionalLong.empty();
     }
 
-    /// Calls as they may be shown; unknown where not even their order of magnitude is known.
+    /// Calls if they may be shown; empty if not even their order of magnitude is known.
     public OptionalLong shownCalls() {
         return callsError.orElse(0) > CALLS_ERROR_MAX ? OptionalLong.empty() : knownCalls();
     }
 
-    /// Whether the duration of each of its calls is known, and not of a sample. Of calls that were estimated, there may
-    /// be more than those that were timed.
+    /// Whether each of its calls was timed, rather than a sample. If calls are estimated, there may be more
+    /// than were timed.
     public boolean eachTimed() {
         return sampled >= calls && callsError.isEmpty();
     }
 
-    /// The duration that `percentile` percent (0 to 100) of its calls did not exceed; empty where too few were timed.
+    /// The duration that `percentile` percent (0 to 100) of its calls did not exceed; empty if too few were
+    /// timed.
     public OptionalLong percentileNanos(double percentile) {
         return eachTimed() ? latency.percentileNanos(percentile) : latency.percentileNanos(percentile, sampled);
     }
 
-    /// The same with CPU time in its own code alone.
+    /// A copy with CPU time in its own code only.
     ///
-    /// @param error half the width of its 95 % interval, relative to it
+    /// @param error relative half-width of its 95 % interval
     public FunctionProfile withCpu(long nanos, double error) {
         OptionalLong own = OptionalLong.of(nanos);
         OptionalDouble ownError = OptionalDouble.of(error);
         return withCpu(own, ownError, own, ownError);
     }
 
-    /// The same with CPU time; empty where no sample tells of any.
+    /// A copy with CPU time; empty values if no sample met it.
     ///
     /// @param own   in its own code
-    /// @param ofAll in it and in what it called
-    /// @param ownError,ofAllError halves of the widths of their 95 % intervals, relative to them
+    /// @param ofAll in it and its callees
+    /// @param ownError,ofAllError relative half-widths of their 95 % intervals
     public FunctionProfile withCpu(
             OptionalLong own, OptionalDouble ownError, OptionalLong ofAll, OptionalDouble ofAllError) {
         return with(
@@ -264,9 +265,9 @@ public record FunctionProfile(
                 latency);
     }
 
-    /// The same with a self time, which is unknown where it is not above 0 and has an error.
+    /// A copy with a self time; unknown if it is not above 0 and has an error.
     ///
-    /// @param totalError,selfError halves of 95 % intervals, in nanoseconds
+    /// @param totalError,selfError half-widths of 95 % intervals, in nanoseconds
     public FunctionProfile withSelf(long nanos, OptionalDouble totalError, OptionalDouble selfError) {
         boolean known = nanos > 0 || (nanos == 0 && selfError.orElse(1) == 0);
         return withTimes(
@@ -276,17 +277,17 @@ public record FunctionProfile(
                 relative(selfError, nanos));
     }
 
-    /// The same of a sampled function, with time in calls that the sample tells nothing of.
+    /// A copy of a sampled function with additional time, in calls that the sample has missed.
     public FunctionProfile withMore(long nanos) {
         return withTimes(OptionalLong.of(totalNanos.orElse(0) + nanos), selfNanos, totalError, selfError);
     }
 
-    /// Whether its longest timed call is shorter than the other's; false while something is not known.
+    /// Whether its longest timed call is shorter than the other's; false if either is unknown.
     public boolean isOutlastedBy(FunctionProfile other) {
         return latency.isOutlastedBy(other.latency);
     }
 
-    /// The same, of which one call at least lasted as long as the longest of the other.
+    /// A copy with at least one call as long as the other's longest.
     public FunctionProfile withCallAsLongAs(FunctionProfile other) {
         return with(
                 calls,
@@ -303,10 +304,10 @@ public record FunctionProfile(
                 latency.withDurationAsLongAs(other.latency));
     }
 
-    /// The same without what calls took that ran within others of it.
+    /// A copy without the time of its nested calls.
     ///
     /// @param part  of the time of all calls
-    /// @param error how far what is left may be off because of that, relative to it
+    /// @param error relative error that this adds to the rest
     public FunctionProfile withoutNested(double part, double error) {
         long all = totalNanos.orElse(0);
         long left = Math.round(all * (1 - part));
@@ -318,18 +319,17 @@ public record FunctionProfile(
                 selfError);
     }
 
-    /// The same, of which the time of outermost calls is not known.
+    /// A copy without TOTAL: the time of outermost calls is unknown.
     public FunctionProfile withoutTotal() {
         return withTimes(OptionalLong.empty(), selfNanos, OptionalDouble.empty(), selfError);
     }
 
-    /// The same, of which the time without probed functions is a guess that is not shown: how far it is off is not
-    /// known.
+    /// A copy whose self time is a guess of unknown error, which is not shown.
     public FunctionProfile withGuessedSelf() {
         return withTimes(totalNanos, selfNanos, totalError, OptionalDouble.of(Double.POSITIVE_INFINITY));
     }
 
-    /// The same calls, which took another time.
+    /// A copy with other times.
     private FunctionProfile withTimes(
             OptionalLong totalNanos, OptionalLong selfNanos, OptionalDouble totalError, OptionalDouble selfError) {
         return with(
@@ -351,7 +351,7 @@ public record FunctionProfile(
         return error.isPresent() && nanos > 0 ? OptionalDouble.of(error.getAsDouble() / nanos) : OptionalDouble.empty();
     }
 
-    /// The same function, measured otherwise, without samples of CPU time.
+    /// The same function with other measurements, without samples of CPU time.
     public FunctionProfile with(
             long calls,
             OptionalDouble callsError,

@@ -12,18 +12,18 @@ import org.mdlagent.arch.layout.SliceDescriptor;
 import org.mdlagent.profiler.report.codec.RecordFormatException;
 import org.mdlagent.profiler.report.codec.Varint;
 
-/// The distribution of a function's durations: an immutable HdrHistogram of two significant digits, sparse, because a
-/// session has thousands of functions and most of the library's buckets would be empty.
+/// The distribution of a function's durations: an immutable HdrHistogram with two significant digits. It is
+/// sparse, because a session has thousands of functions and most of the library's buckets would be empty.
 ///
-/// Durations are kept in ticks of the TSC, as recorded, and converted when they are asked for.
+/// Durations are stored in TSC ticks, as recorded, and converted on request.
 public final class Latency {
-    /// Of no call.
+    /// No calls.
     public static final Latency NONE = new Latency(new int[0], new long[0], 0, 0, 0, 0, 0);
 
-    /// Of a clock of 1 MHz, slower than any TSC.
+    /// That of a 1 MHz clock, slower than any TSC.
     private static final double NANOS_PER_TICK_MAX = 1000;
 
-    /// Of a percentile like 99.9, which binary fractions do not have.
+    /// For percentiles such as 99.9, which have no exact binary representation.
     private static final double ROUNDING = 1e-6;
 
     private final int[] indices;
@@ -37,9 +37,9 @@ public final class Latency {
 
     /// @param indices      of the slots that are not empty, ascending
     /// @param counts       of those slots, each above 0
-    /// @param recorded     durations that `totalTicks`, `minTicks` and `maxTicks` were made from: while the program
-    ///                     runs, not always those in the slots
-    /// @param nanosPerTick 0 when the frequency of the TSC is not known
+    /// @param recorded     durations behind `totalTicks`, `minTicks` and `maxTicks`; while the program runs,
+    ///     they may differ from those in the slots
+    /// @param nanosPerTick 0 if the frequency of the TSC is unknown
     Latency(
             int[] indices,
             long[] counts,
@@ -62,7 +62,7 @@ public final class Latency {
         sampled = sum;
     }
 
-    /// What stands for the durations of a slot.
+    /// The value that represents a slot's durations.
     public static double middleTicks(int index) {
         return (RowBuckets.lowest(index) + RowBuckets.highest(index)) / 2.0;
     }
@@ -72,22 +72,22 @@ public final class Latency {
         return recorded;
     }
 
-    /// Whether durations in nanoseconds are known: something was recorded, and so was the frequency of the TSC.
+    /// Whether durations in nanoseconds are known: there are durations, and the TSC frequency is known.
     public boolean known() {
         return recorded > 0 && nanosPerTick > 0;
     }
 
-    /// The same as recorded.
+    /// Sum of the durations, as recorded.
     public double totalTicks() {
         return totalTicks;
     }
 
-    /// Sum of the durations recorded.
+    /// Sum of the durations.
     public OptionalLong totalNanos() {
         return nanos((double) totalTicks);
     }
 
-    /// Time in so many calls, if they are as those recorded.
+    /// Extrapolated time of a number of calls.
     public OptionalLong totalNanosOf(long calls) {
         return known() ? nanos((double) totalTicks / recorded * calls) : OptionalLong.empty();
     }
@@ -104,7 +104,7 @@ public final class Latency {
         return recorded > 0 && other.recorded > 0 && other.maxTicks > maxTicks;
     }
 
-    /// The same, of which one duration at least is as long as the longest of the other.
+    /// A copy with at least one duration as long as the other's longest.
     Latency withDurationAsLongAs(Latency other) {
         return new Latency(indices, counts, recorded, totalTicks, minTicks, other.maxTicks, nanosPerTick);
     }
@@ -113,9 +113,8 @@ public final class Latency {
         return known() ? nanos((double) totalTicks / recorded) : OptionalLong.empty();
     }
 
-    /// Mean of the middle half of the durations (the interquartile mean), in nanoseconds: calls that waited, the
-    /// longest
-    /// quarter at most, do not sway it. 0 where no duration is known.
+    /// Mean of the middle half of the durations (the interquartile mean), in nanoseconds. Calls that waited
+    /// do not affect it as long as they are at most a quarter. 0 if no duration is known.
     public double middleMeanNanos() {
         double low = 0.25 * sampled;
         double high = 0.75 * sampled;
@@ -135,13 +134,14 @@ public final class Latency {
         return sampled == 0 ? OptionalLong.empty() : nanos((double) percentileTicks(percentile));
     }
 
-    /// The same, where the durations come from a sample of so many calls, each entered as often as the calls that it
-    /// stands for: empty where the sample is too small to have a call beyond. A p99 takes 100, a p99.9 takes 1,000.
+    /// As [#percentileNanos(double)], for durations from a sample of `samples` calls, each weighted by the
+    /// calls that it stands for. Empty if the sample is too small to have a call beyond the percentile: p99
+    /// takes 100 samples, p99.9 takes 1,000.
     public OptionalLong percentileNanos(double percentile, long samples) {
         return samples * (100 - percentile) >= 100 - ROUNDING ? percentileNanos(percentile) : OptionalLong.empty();
     }
 
-    /// As the library's `getValueAtPercentile`, but not beyond the extremes, which rows know exactly.
+    /// As the library's `getValueAtPercentile`, but limited to the extremes, which rows know exactly.
     long percentileTicks(double percentile) {
         long rank = Math.max(1, (long) Math.ceil(Math.nextDown(percentile / 100 * sampled)));
         long seen = 0;
@@ -152,7 +152,8 @@ public final class Latency {
         return Math.min(maxTicks, Math.max(minTicks, RowBuckets.highest(indices[slot])));
     }
 
-    /// What was recorded since `earlier`, a former state of this distribution. Its extremes are those of its slots.
+    /// The durations recorded since `earlier`, a former state of this distribution. Its extremes are those of
+    /// its slots.
     public Latency since(Latency earlier) {
         int[] left = new int[indices.length];
         long[] fresh = new long[indices.length];
@@ -179,8 +180,8 @@ public final class Latency {
                 nanosPerTick);
     }
 
-    /// A part of this distribution of which only calls by [SliceDescriptor#SLOT] slots together are known. Its extremes
-    /// are those of its slots, as far as this one's are not narrower.
+    /// A part of this distribution, given its calls by groups of [SliceDescriptor#SLOT] slots. Its extremes
+    /// are those of its slots, within this distribution's extremes.
     public Latency part(long[] calls, long recorded, long totalTicks) {
         int[] used = IntStream.range(0, calls.length).filter(i -> calls[i] > 0).toArray();
         int first = used.length == 0 ? 0 : used[0] * SliceDescriptor.SLOT;
@@ -197,7 +198,7 @@ public final class Latency {
                 nanosPerTick);
     }
 
-    /// Mean of the durations in the slots, in nanoseconds, and their variance in nanoseconds squared.
+    /// Mean of the durations in nanoseconds, by slots, and their variance in nanoseconds squared.
     public Moments moments() {
         double sum = 0;
         double squares = 0;
@@ -214,22 +215,22 @@ public final class Latency {
     /// @param variance in nanoseconds squared
     public record Moments(double mean, double variance) {}
 
-    /// Slots that are not empty.
+    /// Number of non-empty slots.
     public int size() {
         return indices.length;
     }
 
-    /// The index of the n-th slot that is not empty.
+    /// The index of the n-th non-empty slot.
     public int slot(int n) {
         return indices[n];
     }
 
-    /// The middle of the n-th slot that is not empty, in nanoseconds.
+    /// The middle of the n-th non-empty slot, in nanoseconds.
     public double middle(int slot) {
         return middleTicks(indices[slot]) * nanosPerTick;
     }
 
-    /// Durations in the n-th slot that is not empty.
+    /// Number of durations in the n-th non-empty slot.
     public long calls(int slot) {
         return counts[slot];
     }
@@ -238,7 +239,7 @@ public final class Latency {
         return nanosPerTick;
     }
 
-    /// Writes all of it, for [#readFrom].
+    /// Writes the distribution for [#readFrom].
     void writeTo(DataOutput out) throws IOException {
         out.writeDouble(nanosPerTick);
         out.writeLong(recorded);
@@ -254,7 +255,7 @@ public final class Latency {
         }
     }
 
-    /// Reads what [#writeTo] has written.
+    /// Reads what [#writeTo] wrote.
     ///
     /// @throws RecordFormatException when it is anything else
     static Latency readFrom(DataInput in) throws IOException {
@@ -288,8 +289,8 @@ public final class Latency {
         return new Latency(indices, counts, recorded, totalTicks, minTicks, maxTicks, nanosPerTick);
     }
 
-    /// How many durations fall into each of the ranges between neighbours of `boundsNanos`, which ascend; a slot
-    /// counts where its middle is, what is outside counts at the edge.
+    /// The number of durations between neighbours of `boundsNanos`, which ascend. A slot counts where its
+    /// middle is; durations outside count at the edge.
     public long[] spread(double[] boundsNanos) {
         long[] spread = new long[boundsNanos.length - 1];
         int range = 0;
@@ -302,7 +303,7 @@ public final class Latency {
         return spread;
     }
 
-    /// The distribution as a histogram of the library, in nanoseconds; empty when those are not known.
+    /// The distribution as a histogram of the library, in nanoseconds; empty if durations are not known.
     public Histogram histogram() {
         Histogram histogram = new Histogram(2);
         for (int slot = 0; known() && slot < indices.length; slot++) {
@@ -311,7 +312,7 @@ public final class Latency {
         return histogram;
     }
 
-    /// A number of ticks; empty when nothing is known of durations.
+    /// Ticks in nanoseconds; empty if the TSC frequency is unknown or there are no durations.
     public OptionalLong nanos(double ticks) {
         return known() ? OptionalLong.of(Math.round(ticks * nanosPerTick)) : OptionalLong.empty();
     }

@@ -3,12 +3,12 @@ package org.mdlagent.profiler.report.profile;
 import java.util.Arrays;
 import org.mdlagent.arch.layout.RowBuckets;
 
-/// Sums the rows and ring records of one function. There is one for each function of a session, so it has no more than
-/// the slots that are not empty.
+/// Sums the rows and ring records of one function. It is sparse, because there is one for each function of a
+/// session.
 public final class LatencyBuilder {
     private static final int SLOTS_FIRST = 32;
 
-    /// Ascending, as many as `size`.
+    /// Ascending; the first `size` are used.
     private int[] indices = new int[0];
 
     private long[] counts = new long[0];
@@ -30,7 +30,7 @@ public final class LatencyBuilder {
     }
 
     public void addSlot(int index, long count) {
-        // A row tells its slots in this order.
+        // A row's slots arrive in this order.
         boolean last = size == 0 || indices[size - 1] < index;
         int found = last ? -size - 1 : Arrays.binarySearch(indices, 0, size, index);
         int at = found < 0 ? -found - 1 : found;

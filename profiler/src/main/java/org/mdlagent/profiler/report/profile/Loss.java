@@ -2,32 +2,33 @@ package org.mdlagent.profiler.report.profile;
 
 import java.util.Locale;
 
-/// What a session did not see, or did not keep.
+/// What a session did not see or did not keep.
 ///
 /// @param count of what the reason names, at least 1
 public record Loss(Reason reason, long count) {
     public enum Reason {
-        /// Nothing is known of what came after.
+        /// The agent stopped: nothing is known of what came after.
         AGENT,
-        /// They found no room for a block of their own: nothing is known of their calls.
+        /// Threads without a block for lack of room: nothing is known of their calls.
         THREADS,
-        /// Programs and libraries without probes, which they could have had.
+        /// Programs and libraries that could have had probes and have none.
         IMAGES,
-        /// Functions of these, and others without a probe that they could have had.
+        /// Functions that could have had probes and have none, those of `IMAGES` included.
         FUNCTIONS,
-        /// Their calls are known, but not whose they are.
+        /// Processes without a record: their calls are known, but not attributed to them.
         PROCESSES,
-        /// Forked before the probes were in place, they have got none: nothing is known of their calls.
+        /// Processes forked before the probes were in place: they have no probes, and nothing is known of
+        /// their calls.
         UNPROBED,
-        /// They or their parents gave up rights that others of their family keep, and have no file to record into.
-        /// Their later calls are not counted.
+        /// Processes that gave up privileges that others of the session keep, or whose parents did, and that
+        /// have no file to record into. Their later calls are not counted.
         APART,
-        /// They were counted, but not timed, for want of room.
+        /// Calls counted but not timed for lack of room.
         CALLS,
-        /// Functions whose figures are withheld, because what the session has of them is damaged.
+        /// Functions whose figures are withheld because the session's data of them is damaged.
         DAMAGE;
 
-        /// The name in reports for programs.
+        /// The name in reports for scripts.
         public String key() {
             return name().toLowerCase(Locale.ROOT);
         }

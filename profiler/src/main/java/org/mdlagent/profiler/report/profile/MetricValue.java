@@ -4,15 +4,15 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalDouble;
 
-/// What a metric says for a focus.
+/// The value of a metric for a focus.
 ///
 /// @param id      the name that requests use
 /// @param name    for people
 /// @param focus   paths of resources; empty for the whole program
-/// @param amount  counted or measured since it was enabled, times in seconds; empty where there is none
-/// @param seconds since it was enabled; empty when it is not known
+/// @param amount  counted or measured since it was enabled, times in seconds; empty if there is none
+/// @param seconds since it was enabled; empty if unknown
 /// @param errors  divisions by zero in its code
-/// @param history what the amount had been
+/// @param history earlier amounts
 public record MetricValue(
         String id,
         String name,
@@ -26,15 +26,15 @@ public record MetricValue(
 
     /// How a value is shown.
     public enum UnitsType {
-        /// As an amount per second.
+        /// An amount per second.
         RATE,
-        /// As it is.
+        /// The amount.
         AMOUNT,
-        /// As it is at an instant.
+        /// The amount at an instant.
         SAMPLED
     }
 
-    /// An amount at an instant, in seconds since the metric was enabled.
+    /// The amount at an instant, in seconds since the metric was enabled.
     public record Point(double seconds, double amount) {}
 
     public MetricValue {
@@ -42,7 +42,8 @@ public record MetricValue(
         history = List.copyOf(history);
     }
 
-    /// Values at the instants of the history: of a rate the mean since the instant before, of all else the amount.
+    /// Values at the instants of the history: for a rate, the mean since the previous instant; otherwise the
+    /// amount.
     public List<Point> series() {
         if (unitsType != UnitsType.RATE) {
             return history;
@@ -57,7 +58,7 @@ public record MetricValue(
         return rates;
     }
 
-    /// In its units: of a rate the mean since it was enabled.
+    /// The value in the metric's units: for a rate, the mean since it was enabled.
     public OptionalDouble value() {
         if (unitsType != UnitsType.RATE) {
             return amount;
@@ -67,7 +68,7 @@ public record MetricValue(
                 : OptionalDouble.empty();
     }
 
-    /// As it is requested: `METRIC@FOCUS...`.
+    /// The request syntax: `METRIC@FOCUS...`.
     public String request() {
         StringBuilder request = new StringBuilder(id);
         focus.forEach(path -> request.append('@').append(path));

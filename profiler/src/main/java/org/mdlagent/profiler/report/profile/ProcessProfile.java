@@ -4,14 +4,14 @@ import java.time.Instant;
 import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 
-/// What a session knows of one of its processes: the one that has the agent, or one that was forked.
+/// One process of a session: the one with the agent, or one that was forked.
 ///
-/// @param ended      null while it runs, or when nobody saw its end
-/// @param exitStatus when it exited by itself; absent when it was killed, or has executed another program
-/// @param runs       whether it was seen neither to end nor to be gone
+/// @param ended      null while it runs, or when its end was not seen
+/// @param exitStatus when it exited by itself; absent when it was killed or has executed another program
+/// @param runs       whether it was neither seen to end nor found to be gone
 /// @param agent      whether it has the agent
-/// @param calls      that were seen: in exact sessions all, in sampled ones those made while probes were on
-/// @param departure  why it is no process of this session any more, though it lives
+/// @param calls      calls seen: in exact sessions all, in sampled ones those made while probes were on
+/// @param departure  why it left the session while alive
 public record ProcessProfile(
         int pid,
         int parent,
@@ -23,7 +23,7 @@ public record ProcessProfile(
         long calls,
         Departure departure) {
 
-    /// One that is not known to have left.
+    /// A process that is not known to have left.
     public ProcessProfile(
             int pid,
             int parent,
@@ -36,7 +36,7 @@ public record ProcessProfile(
         this(pid, parent, started, ended, exitStatus, runs, agent, calls, Departure.NONE);
     }
 
-    /// How a process leaves its session and goes on.
+    /// How a live process leaves its session.
     public enum Departure {
         NONE,
         EXECUTED_ANOTHER_PROGRAM,

@@ -9,19 +9,20 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.profiler.estimate.ProbeCost;
 
-/// A session's contents at one instant.
+/// A snapshot of a session's contents.
 ///
 /// @param functions all probed functions, those never called included, in the order of their discovery
 /// @param unmatched calls whose end was not seen: left by `longjmp` or by unwinding
-/// @param losses    what is missing, one of each reason at most
+/// @param losses    what is missing, at most one of each reason
 /// @param family the processes whose calls these are
-/// @param probeNanos what the probes have cost the program's threads, predicted by what they counted
-/// @param everyCallNanos of that, what it has cost to record every call of some functions while others are sampled
+/// @param probeNanos predicted cost of the probes for the program's threads
+/// @param everyCallNanos of that, the cost of recording every call of some functions while others are sampled
 /// @param cpu       where the threads' CPU time was spent
-/// @param metrics those that are enabled, in the order in which that was asked for
-/// @param edges who calls whom, also where one of the two is not among the functions; empty when that is not known
-/// @param paths by which threads have come to where they spent their CPU time
-/// @param range of time that functions, edges and costs are of; null for all of the session
+/// @param metrics the enabled metrics, in the order of their requests
+/// @param edges the call graph, including edges to or from code that is not among the functions; empty if
+///     unknown
+/// @param paths call paths of the CPU time
+/// @param range of time that functions, edges and costs cover; null for the whole session
 public record Profile(
         SessionFacts session,
         List<FunctionProfile> functions,
@@ -38,8 +39,8 @@ public record Profile(
 
     /// The processes of a session.
     ///
-    /// @param processes      in the order of their starts; of very many those that ended first are not there
-    /// @param forgotten      how many these are
+    /// @param processes      in the order of their starts; of very many, those that ended first are dropped
+    /// @param forgotten      number of dropped processes
     /// @param callsForgotten their calls
     public record Family(List<ProcessProfile> processes, long forgotten, long callsForgotten) {
         public Family {
@@ -59,7 +60,7 @@ public record Profile(
         edges = List.copyOf(edges);
     }
 
-    /// One of a whole session, without samples of CPU time.
+    /// A whole session without samples of CPU time.
     public Profile(
             SessionFacts session,
             List<FunctionProfile> functions,
@@ -84,7 +85,7 @@ public record Profile(
                 null);
     }
 
-    /// The same with samples of CPU time.
+    /// A copy with samples of CPU time.
     public Profile withCpu(CpuSamples samples, CallTree paths) {
         return new Profile(
                 session,
@@ -101,7 +102,7 @@ public record Profile(
                 range);
     }
 
-    /// How much was lost for a reason.
+    /// The number lost for a reason.
     public long lost(Loss.Reason reason) {
         return losses.stream()
                 .filter(loss -> loss.reason() == reason)
@@ -109,7 +110,7 @@ public record Profile(
                 .sum();
     }
 
-    /// Calls that were counted but not timed, for want of room.
+    /// Calls counted but not timed for lack of room.
     public long dropped() {
         return lost(Loss.Reason.CALLS);
     }
@@ -126,8 +127,8 @@ public record Profile(
         return Math.round(ticks / session.tscHz().getAsDouble() * 1e9);
     }
 
-    /// What was measured of the same session in a range of time; the rest is the session's. Slices of time have no
-    /// samples of CPU time.
+    /// The measurements of the same session in a range of time; the rest is the session's. Time slices have
+    /// no samples of CPU time.
     public Profile during(
             TimeRange range,
             SessionFacts facts,
@@ -149,7 +150,7 @@ public record Profile(
                 range);
     }
 
-    /// The same session with those functions only for which `wanted` holds.
+    /// The same session with only the functions for which `wanted` holds.
     public Profile only(Predicate<FunctionProfile> wanted) {
         return new Profile(
                 session,
@@ -166,7 +167,7 @@ public record Profile(
                 range);
     }
 
-    /// The edges that lead to each function, in descending order of time.
+    /// The edges to each function, in descending order of time.
     public IdentityHashMap<FunctionProfile, List<CallEdge>> callers() {
         IdentityHashMap<FunctionProfile, List<CallEdge>> callers = new IdentityHashMap<>();
         for (CallEdge edge : edges) {
@@ -177,25 +178,24 @@ public record Profile(
         return callers;
     }
 
-    /// CPU time of the agent's threads, in percent of the program's time: what it has run, or the CPU time of its
-    /// threads where that is more.
+    /// CPU time of the agent's threads, in percent of the program's time: its elapsed time, or the CPU time
+    /// of its threads if that is more.
     public OptionalDouble agentPercent() {
         return percentOfTime(session.agentNanos());
     }
 
-    /// What the probes have cost the program's threads, in percent of the program's time: as predicted, or as samples
-    /// of
-    /// the CPU time tell, where these contradict that ([CpuSamples#probeNanos]).
+    /// The cost of the probes for the program's threads, in percent of the program's time: as predicted, or
+    /// by samples of the CPU time if they contradict the prediction ([CpuSamples#probeNanos]).
     public OptionalDouble probePercent() {
         return session.tscHz().isPresent() ? percentOfTime(cpu.probeNanos(probeNanos)) : OptionalDouble.empty();
     }
 
-    /// Of that, what it has cost to record every call of some functions; empty where all are treated alike.
+    /// Of that, the cost of recording every call of some functions; empty if all functions are treated alike.
     public OptionalDouble everyCallPercent() {
         return everyCallNanos > 0 ? percentOfTime(everyCallNanos) : OptionalDouble.empty();
     }
 
-    /// The two together.
+    /// The sum of [#agentPercent] and [#probePercent].
     public OptionalDouble overheadPercent() {
         return session.tscHz().isPresent()
                 ? percentOfTime(session.agentNanos() + cpu.probeNanos(probeNanos))

@@ -4,8 +4,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.OptionalLong;
 
-/// What the functions of a report can be sorted by: the greatest first, and names by the alphabet. What is not known
-/// comes last.
+/// Sort keys of a report: greatest first, names alphabetically. Unknown values come last.
 public enum ProfileOrder {
     SELF,
     TOTAL,
@@ -19,7 +18,7 @@ public enum ProfileOrder {
     MAX,
     NAME;
 
-    /// Self time where the session has measured it, else total time, and calls where it knows neither.
+    /// Self time if the session has measured it, else total time, else calls.
     public static ProfileOrder byDefault(Profile profile) {
         if (profile.session().exact()
                 && profile.functions().stream().anyMatch(f -> f.selfNanos().isPresent())) {
@@ -50,9 +49,9 @@ public enum ProfileOrder {
     private long key(FunctionProfile function) {
         Latency latency = function.latency();
         OptionalLong key = switch (this) {
-            // Its CPU time is a part of its own time, and calls that have not returned have that alone.
+            // CPU time is a part of self time; calls that have not returned have only CPU time.
             case SELF -> larger(function.shownSelfNanos(), function.shownCpuNanos());
-            // It has its own time at least.
+            // TOTAL is at least the function's own CPU time.
             case TOTAL -> larger(total(function), function.shownCpuNanos());
             case CALLS -> function.knownCalls();
             case CPU -> function.shownCpuNanos();
@@ -74,7 +73,7 @@ public enum ProfileOrder {
         return function.shownTotalNanos().isPresent() ? function.shownTotalNanos() : function.shownSelfNanos();
     }
 
-    /// Of two of which either may be unknown.
+    /// The larger of two values, either of which may be unknown.
     private static OptionalLong larger(OptionalLong a, OptionalLong b) {
         return a.orElse(-1) >= b.orElse(-1) ? a : b;
     }

@@ -4,15 +4,15 @@ import java.time.Instant;
 import java.util.Map;
 import java.util.OptionalLong;
 
-/// A session among others: what tells it from them.
+/// What identifies a session among others.
 ///
 /// @param id           NAME-PID-TIME
 /// @param program      path of the executable
 /// @param elapsedNanos from its start to its end
-/// @param measuredNanos of that, in which probes were in place
-/// @param exact        whether every call was recorded, and not a sample
-/// @param cpuTime      whether durations are CPU time, and not time that has passed
-/// @param builds       build ids, in hexadecimal, of those images with probes that have one, by their paths
+/// @param measuredNanos of that, time in which probes were in place
+/// @param exact        whether every call was recorded, rather than a sample
+/// @param cpuTime      whether durations are CPU time, rather than elapsed time
+/// @param builds       hexadecimal build ids of images with probes that have one, by path
 public record Run(
         String id,
         String program,
@@ -25,10 +25,10 @@ public record Run(
     /// Stands for the build id of an image that has none.
     public static final String NO_BUILD = "-";
 
-    /// Digits of a build id that a person compares.
+    /// Digits of a build id shown to people.
     private static final int SHORT_BUILD = 12;
 
-    /// A session without what its functions say.
+    /// The identity of a session, without its functions.
     public static Run of(SessionFacts session) {
         return of(session, Map.of());
     }
@@ -49,7 +49,7 @@ public record Run(
         builds = Map.copyOf(builds);
     }
 
-    /// How calls were recorded, and what their durations are: for people.
+    /// How calls were recorded and what their durations measure, for people.
     public String mode() {
         return (exact ? "exact" : "sampled") + (cpuTime ? ", CPU time" : "");
     }

@@ -17,14 +17,14 @@ import org.mdlagent.profiler.report.codec.RecordFormatException;
 import org.mdlagent.profiler.report.codec.Text;
 import org.mdlagent.profiler.report.codec.Varint;
 
-/// A run as bytes: what a store keeps of it beside its functions.
+/// A run as bytes, without its functions, for the store.
 public final class RunCodec {
     private static final byte VERSION = 3;
 
-    /// With how many calls were timed in succession, which no run has any more.
+    /// Also has the number of calls timed in succession, which no run has any more.
     private static final byte SAMPLE_SIZE_VERSION = 2;
 
-    /// The same, without what part of its time was measured.
+    /// As version 2, without the time measured.
     private static final byte UNMEASURED_VERSION = 1;
 
     private static final int IMAGES_MAX = 1 << 16;
@@ -60,7 +60,7 @@ public final class RunCodec {
         }
     }
 
-    /// Reads what [#bytes] has made.
+    /// Reads what [#bytes] wrote.
     ///
     /// @throws RecordFormatException when it is anything else
     public static Run read(byte[] bytes) throws IOException {

@@ -2,10 +2,10 @@ package org.mdlagent.profiler.report.profile;
 
 import java.util.List;
 
-/// What a run has measured.
+/// The measurements of a run.
 ///
 /// @param functions those that were called
-/// @param paths     by which threads came to where they spent their CPU time, where that is known
+/// @param paths     call paths of the CPU time, if known
 public record RunProfile(Run run, List<FunctionProfile> functions, CallTree paths) {
     public RunProfile {
         functions = List.copyOf(functions);

@@ -2,8 +2,8 @@ package org.mdlagent.profiler.report.profile;
 
 /// A thread whose CPU time was sampled.
 ///
-/// @param tid  of the thread, 0 for threads that are not told apart
+/// @param tid  of the thread, 0 for threads that are not kept apart
 /// @param pid  of its process
-/// @param name that it had when it was sampled, "" where that is not known
-/// @param samples each counted as often as the periods that it stands for
+/// @param name its name when it was sampled, "" if unknown
+/// @param samples weighted by the periods that each stands for
 public record SampledThread(int tid, int pid, String name, long samples) {}

@@ -6,27 +6,27 @@ import java.util.OptionalInt;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
-/// What a session says of itself.
+/// A session's own data: the program, its process and how it was measured.
 ///
 /// @param id           NAME-PID-TIME
 /// @param program      path of the executable
-/// @param start        tells the process from others that have its id
-/// @param ended        null while the program runs, or when nobody saw its end
+/// @param start        distinguishes the process from others with the same id
+/// @param ended        null while the program runs, or when its end was not seen
 /// @param exitStatus   of a program that exited, when known
-/// @param exitSignal   that killed the program: 0 for none, absent while the end is not known
+/// @param exitSignal   that killed the program: 0 for none, absent while the end is unknown
 /// @param elapsedNanos from the start to the end, or to the last sign of life
-/// @param exact        whether every call is recorded, and not a sample
-/// @param threads      of the program, those that ended included
-/// @param samples      calls that have told their callers, in a sampled session
+/// @param exact        whether every call is recorded, rather than a sample
+/// @param threads      of the program, ended ones included
+/// @param samples      calls that reported their callers, in a sampled session
 /// @param agentNanos   CPU time of the agent's threads
-/// @param programNanos CPU time of the program's threads, 0 when nobody has asked for it
+/// @param programNanos CPU time of the program's threads, 0 when not requested
 /// @param budgetPercent of the program's time that a sampled profile may cost
 /// @param armed        whether probes were in place at any time
-/// @param armedAfterNanos from the start until they were, when that is known
-/// @param fromMain     whether main has waited for them, so that none of its calls was missed
-/// @param waited       how long the program's threads have waited for processors, for each nanosecond of their CPU
-///     time; 0 while it is not known
-/// @param cpuTime      whether durations are CPU time of the calling threads, and not time that has passed
+/// @param armedAfterNanos from the start until they were, when known
+/// @param fromMain     whether main waited for the probes, so that none of its calls was missed
+/// @param waited       time the program's threads have waited for processors, per nanosecond of their CPU
+///     time; 0 while unknown
+/// @param cpuTime      whether durations are CPU time of the calling threads, rather than elapsed time
 public record SessionFacts(
         String id,
         String program,
@@ -53,18 +53,18 @@ public record SessionFacts(
         double waited,
         boolean cpuTime) {
 
-    /// CPU time of the program's threads, the time from start to end where that is not known; above 0.
+    /// CPU time of the program's threads, or the time from start to end if that is unknown; above 0.
     public double cpuSeconds() {
         return Math.max(1, programNanos > 0 ? programNanos : elapsedNanos.orElse(0)) / 1e9;
     }
 
-    /// When a process began, as no setting of a clock changes it.
+    /// The start of a process, independent of changes to the system clock.
     ///
-    /// @param boot  of which boot of the machine, its id
-    /// @param ticks of the kernel since then
+    /// @param boot  boot id of the machine
+    /// @param ticks clock ticks since boot
     public record ProcessStart(String boot, long ticks) {}
 
-    /// The same session in a range of time, of which the samples are not known.
+    /// The same session in a range of time, without samples.
     public SessionFacts during(long elapsedNanos, long agentNanos, long programNanos) {
         return new SessionFacts(
                 id,
@@ -93,20 +93,20 @@ public record SessionFacts(
                 cpuTime);
     }
 
-    /// The time in which probes were in place: what rates and percentages are of. All of it where it is not known
-    /// since when.
+    /// The time in which probes were in place, the basis of rates and percentages; the whole time if it is
+    /// unknown when they were put in place.
     public OptionalLong measuredNanos() {
         return elapsedNanos.isEmpty()
                 ? OptionalLong.empty()
                 : OptionalLong.of(Math.max(0, elapsedNanos.getAsLong() - armedAfterNanos.orElse(0)));
     }
 
-    /// For how long the program ran before probes were in place: calls of that time are in no figure.
+    /// How long the program ran before probes were in place: calls of that time are in no figure.
     public OptionalLong unseenNanos() {
         return fromMain ? OptionalLong.of(0) : armedAfterNanos;
     }
 
-    /// Nanoseconds in a unit of recorded durations; empty when that is not known.
+    /// Nanoseconds per unit of recorded durations; empty if unknown.
     public OptionalDouble nanosPerUnit() {
         if (cpuTime) {
             return OptionalDouble.of(1);
@@ -114,7 +114,7 @@ public record SessionFacts(
         return tscHz.isPresent() ? OptionalDouble.of(1e9 / tscHz.getAsDouble()) : OptionalDouble.empty();
     }
 
-    /// How far the agent came.
+    /// The agent's progress.
     public enum State {
         STARTING,
         ARMED,

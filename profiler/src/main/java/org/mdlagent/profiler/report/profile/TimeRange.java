@@ -2,8 +2,9 @@ package org.mdlagent.profiler.report.profile;
 
 import java.time.Instant;
 
-/// A range of a session's time, as slices of it were measured.
+/// A range of a session's time, made of time slices.
 ///
-/// @param slices  that make it
-/// @param leftOut functions with less time than others for which these had no room, slice by slice
+/// @param slices  number of slices in it
+/// @param leftOut functions that slices had no room for, summed over slices; those with the least time are
+///     left out
 public record TimeRange(Instant from, Instant to, int slices, long leftOut) {}

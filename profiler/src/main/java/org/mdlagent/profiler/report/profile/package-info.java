@@ -1,4 +1,4 @@
-/// What a program did, as a report knows it: functions, their latency, who called whom, runs.
+/// The data model of reports: functions, their latency, the call graph, runs.
 ///
 /// Long because a profile is made of these records, and each format of a report reads most of them.
 @NullMarked

@@ -6,7 +6,7 @@ import java.util.stream.IntStream;
 import org.mdlagent.profiler.report.file.FunctionTable;
 import org.mdlagent.profiler.report.statistics.EdgeSums;
 
-/// Which function the code at an address belongs to, as far as functions lie in one piece.
+/// Maps code addresses to functions, for functions that are contiguous.
 final class CodeMap {
     /// Indices of functions, in ascending order of address.
     private final int[] functions;
@@ -29,14 +29,14 @@ final class CodeMap {
                 .toArray();
         for (int i = 0; i < count; i++) {
             starts[i] = byIndex[functions[i]];
-            // That of a closed library has no address.
+            // Functions of a closed library have no address.
             ends[i] = starts[i] == 0 ? 0 : table.get(functions[i]).end();
         }
     }
 
-    /// Index of the function that calls and gets the control back at `address`, or [EdgeSums#NONE].
+    /// Index of the function that contains the call before the return address `address`, or [EdgeSums#NONE].
     int callerAt(long address) {
-        // Nothing need stand behind a call of what never returns.
+        // A call of a function that never returns may be the last instruction of its caller.
         long call = address - 1;
         int low = 0;
         int high = starts.length;

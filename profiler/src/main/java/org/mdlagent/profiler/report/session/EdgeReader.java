@@ -7,23 +7,23 @@ import org.mdlagent.arch.layout.EdgeDescriptor;
 import org.mdlagent.profiler.report.file.SessionBytes;
 import org.mdlagent.profiler.report.statistics.EdgeSums;
 
-/// Reads who calls whom.
+/// Reads the call graph's edges.
 final class EdgeReader {
     private final SessionBytes bytes;
     private final EdgeSums sums;
     private final int functions;
 
-    /// @param sums where they are added
-    /// @param functions how many there are
+    /// @param sums where edges are added
+    /// @param functions number of functions
     EdgeReader(SessionBytes bytes, EdgeSums sums, int functions) {
         this.bytes = bytes;
         this.sums = sums;
         this.functions = functions;
     }
 
-    /// Reads the edges that lead to a function.
+    /// Reads the edges to a function.
     ///
-    /// @param newest address of the newest, 0 for none
+    /// @param newest address of the newest edge, 0 for none
     void read(int function, long newest) throws IOException {
         long next = newest;
         List<Edge> edges = new ArrayList<>();

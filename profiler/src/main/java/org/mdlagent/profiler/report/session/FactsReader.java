@@ -9,14 +9,14 @@ import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.profiler.report.file.SessionBytes;
 import org.mdlagent.profiler.report.profile.SessionFacts;
 
-/// Reads what a session says of itself.
+/// Reads [SessionFacts].
 final class FactsReader {
     private static final double PLAUSIBLE_HZ_MIN = 1e6;
     private static final double PLAUSIBLE_HZ_MAX = 1e11;
 
     private FactsReader() {}
 
-    /// @param threads of the program
+    /// @param threads number of the program's threads
     static SessionFacts read(SessionBytes bytes, int threads) throws IOException {
         long startReal = bytes.getLong(HeaderDescriptor.START_REAL_NANOS);
         long endReal = bytes.getLong(HeaderDescriptor.END_REAL_NANOS);
@@ -69,8 +69,8 @@ final class FactsReader {
         return OptionalLong.of(Math.round(Math.max(0, ticks) / hz.getAsDouble() * 1e9));
     }
 
-    /// How long an ended program ran on after its calls had been estimated for the last time, in parts of the time that
-    /// it was measured for until then. 0 while it runs, and when nothing was estimated.
+    /// How long an ended program ran on after its calls were last estimated, relative to the time measured
+    /// until then. 0 while it runs, and if nothing was estimated.
     static double untoldPart(SessionBytes bytes) throws IOException {
         long armed = bytes.getLong(HeaderDescriptor.ARMED_TSC);
         long estimated = bytes.getLong(HeaderDescriptor.CALLS_TSC);
@@ -108,7 +108,7 @@ final class FactsReader {
         return (bytes.getInt(HeaderDescriptor.FLAGS) & HeaderDescriptor.FLAG_EXACT) != 0;
     }
 
-    /// The frequency of the time-stamp counter from the header's two clock pairs; empty where it is not plausible.
+    /// The TSC frequency from the header's two clock pairs; empty if it is not plausible.
     private static OptionalDouble tscHz(SessionBytes bytes) throws IOException {
         long ticks = bytes.getLong(HeaderDescriptor.NOW_TSC) - bytes.getLong(HeaderDescriptor.START_TSC);
         long nanos = monoNanos(bytes);

@@ -24,13 +24,13 @@ final class FamilyReader {
         this.bytes = bytes;
     }
 
-    /// Offsets of the records of processes, the newest first.
+    /// Offsets of the process records, newest first.
     private List<Long> offsets() throws IOException {
         return bytes.list(
                 HeaderDescriptor.PROCESSES, ProcessDescriptor.NEXT, ProcessDescriptor.SIZE, PROCESSES_MAX, "processes");
     }
 
-    /// Offsets of the records of the processes that have, or had, an id.
+    /// Offsets of the records of processes that have or had an id.
     List<Long> offsetsOf(int pid) throws IOException {
         List<Long> found = new ArrayList<>();
         for (long at : offsets()) {
@@ -41,12 +41,13 @@ final class FamilyReader {
         return found;
     }
 
-    /// Calls of a process that are in no thread's block any more.
+    /// Calls of a process that are no longer in any thread's block.
     long callsOutsideBlocks(long at) throws IOException {
         return bytes.getCounter(at + ProcessDescriptor.CALLS);
     }
 
-    /// @param callsInBlocks calls in the blocks of each process's threads, by the offset of its record
+    /// @param callsInBlocks calls in the blocks of each process's threads, by the offset of the process's
+    ///     record
     Profile.Family read(SessionFacts facts, Map<Long, Long> callsInBlocks) throws IOException {
         List<ProcessProfile> processes = new ArrayList<>();
         for (long at : offsets()) {
@@ -67,7 +68,7 @@ final class FamilyReader {
         long calls = Math.addExact(callsOutsideBlocks(at), callsInBlocks);
         long agents = bytes.getLong(HeaderDescriptor.AGENT_PROCESS);
         boolean apart = bytes.getLong(at + ProcessDescriptor.APART) != 0;
-        // Of one that has given up rights the agent alone says that it has ended.
+        // For a process that has given up privileges, only the agent can tell that it has ended.
         boolean runs = ProcessDescriptor.runs(
                         bytes.getInt(at + ProcessDescriptor.STATE), bytes.getInt(at + ProcessDescriptor.OWNER))
                 && !(apart && facts.ended() != null);

@@ -14,9 +14,10 @@ import org.mdlagent.profiler.report.profile.FunctionProfile;
 import org.mdlagent.profiler.report.profile.Latency;
 import org.mdlagent.profiler.report.profile.LatencyBuilder;
 
-/// What the rows, counters and records of all threads say of one function.
+/// Sums the rows, counters and records of all threads for one function.
 final class FunctionSums {
-    /// Of a program that ran on for longer than this, in parts of the time that is known, nothing is told.
+    /// If the program ran on for longer than this, relative to the known time, its calls are not
+    /// extrapolated.
     private static final double UNTOLD_MAX = 1;
 
     final LatencyBuilder latency = new LatencyBuilder();
@@ -24,39 +25,41 @@ final class FunctionSums {
     /// Whether all of its calls are recorded.
     final boolean exact;
 
-    /// Calls that were counted when they began.
+    /// Calls counted on entry.
     private long entered;
 
     /// Ticks of its calls without probed callees.
     private long selfTicks;
 
-    /// Of the ticks of its calls those that are in there twice.
+    /// Ticks of nested calls, which the total contains twice.
     private long nestedTicks;
 
-    /// Calls that were timed, in a sampled session.
+    /// Timed calls, in a sampled session.
     private long timed;
 
-    /// Of these, those that were timed by chance, and not each as it came.
+    /// Of these, calls timed by chance rather than because every call was timed.
     private double byChance;
 
-    /// How much they tell: as so many that each stand for the most calls that one of them does.
+    /// Effective number of independent timed calls, where each stands for the most calls that one may stand
+    /// for.
     private double independent;
 
     private final FunctionBytes function;
     private final double untold;
 
-    /// Why its figures are withheld, null where they are not.
+    /// Why its figures are withheld, null if they are not.
     private @Nullable String damage;
 
     /// @param exact  whether all of its calls are recorded
-    /// @param untold how long the program ran on after the last estimate of its calls, in parts of the time before
+    /// @param untold how long the program ran on after the last estimate of its calls, relative to the time
+    ///     before
     FunctionSums(FunctionBytes function, boolean exact, double untold) {
         this.function = function;
         this.exact = exact;
         this.untold = untold;
     }
 
-    /// Adds what calls took that ran within others of it, whose time has that.
+    /// Adds the time of nested calls, which the outer calls' time contains as well.
     void addNestedTicks(long ticks) {
         nestedTicks = Math.addExact(nestedTicks, ticks);
     }
@@ -72,27 +75,28 @@ final class FunctionSums {
     /// Adds a row of a thread.
     ///
     /// @param calls that its timed calls stand for
-    /// @param most  calls that one of them stands for at most
+    /// @param most  maximum calls that one of them stands for
     void addTimed(long calls, long timed, int most) {
         this.timed = Math.addExact(this.timed, timed);
         byChance += ProbeCost.byChance(calls, timed, most);
         independent += Math.min(timed, (double) calls / Math.max(1, most));
     }
 
-    /// How many timed calls with nothing in common would tell as much.
+    /// The effective number of independent timed calls.
     double independent() {
         return independent;
     }
 
-    /// What its probes have cost, in ticks.
+    /// The cost of its probes, in ticks.
     ///
-    /// @param timed of its calls
-    /// @param rate  its calls in a second of the program's CPU time
+    /// @param timed number of its timed calls
+    /// @param rate  its calls per second of the program's CPU time
     double probeTicks(ProbeCost cost, long timed, double rate) {
         return cost.of(entered, exact ? 0 : byChance, exact ? timed : this.timed - byChance, rate);
     }
 
-    /// Reads a part of it. Where that is damaged, all its figures are withheld, and those of others are not.
+    /// Reads a part of its data. If that is damaged, all figures of this function are withheld, and only of
+    /// this one.
     void read(Part part) throws IOException {
         try {
             part.read();
@@ -112,7 +116,7 @@ final class FunctionSums {
         return damage != null;
     }
 
-    /// @param number its index, for a name where that is damaged, too
+    /// @param number its index, which stands for its name if that is damaged as well
     FunctionProfile withheld(int number) throws IOException {
         String[] texts = {"function " + number, "", ""};
         read(() -> texts[0] = function.name());
@@ -127,8 +131,8 @@ final class FunctionSums {
                 Objects.requireNonNull(damage));
     }
 
-    /// @param known     of the calls that were timed
-    /// @param selfNanos below 0 where others are sampled, so that callees are known by their edges alone
+    /// @param known     durations of the timed calls
+    /// @param selfNanos below 0 if other functions are sampled, so that callees are known only from edges
     /// @param complete  whether no thread's calls are missing
     FunctionProfile profile(Latency known, double selfNanos, boolean complete) throws IOException {
         return exact ? exactly(known, selfNanos, complete) : estimated(known, complete);
@@ -138,7 +142,7 @@ final class FunctionSums {
         return selfTicks;
     }
 
-    /// Every call is counted when it begins, and timed when it returns, which some never do.
+    /// Every call is counted on entry and timed on return; some never return.
     private FunctionProfile exactly(Latency known, double selfNanos, boolean complete) throws IOException {
         return profile(
                 known,
@@ -150,7 +154,7 @@ final class FunctionSums {
                 known.known() && selfNanos >= 0 ? OptionalLong.of(Math.round(selfNanos)) : OptionalLong.empty());
     }
 
-    /// The calls are an estimate, unless its probes have been on all the time: then each was counted.
+    /// Calls are estimated, unless the probes were on all the time: then each was counted.
     private FunctionProfile estimated(Latency durations, boolean complete) throws IOException {
         double estimate = function.calls();
         double variance = function.callsVariance();
@@ -158,10 +162,10 @@ final class FunctionSums {
             throw function.bytes().damaged("an estimate of calls is " + estimate + " with variance " + variance);
         }
         boolean whole = complete && function.isWhole();
-        // As often as before, or not at all, or twice as often.
+        // The extrapolation; its error covers rates from zero to twice the rate before.
         double since = whole || untold > UNTOLD_MAX ? 0 : estimate * untold;
         double deviation = since / Confidence.QUANTILE_95;
-        // How often a stopped one was called since is unknown: there were as many calls, at least.
+        // If the function was stopped, its calls since are unknown: the rest is a lower bound.
         boolean known = !function.isStopped() && (whole || untold <= UNTOLD_MAX);
         double told = known ? estimate + since : estimate - Confidence.QUANTILE_95 * Math.sqrt(variance);
         long calls = Math.max(whole ? entered : Math.max(Math.round(told), entered), timed);

@@ -13,7 +13,7 @@ import org.mdlagent.profiler.report.file.SessionBytes;
 import org.mdlagent.profiler.report.file.ThreadBytes;
 import org.mdlagent.profiler.report.profile.MetricValue;
 
-/// Adds up what metrics have in each thread.
+/// Sums each metric over all threads.
 final class MetricReader {
     private static final int METRICS_MAX = 1 << 16;
 
@@ -22,9 +22,9 @@ final class MetricReader {
     private final List<Long> values = new ArrayList<>();
     private final OptionalDouble tscHz;
 
-    /// The metrics that are enabled, in the order in which that was asked for.
+    /// The enabled metrics, in the order of their requests.
     ///
-    /// @param threads all of them
+    /// @param threads all threads
     static List<MetricValue> all(SessionBytes bytes, List<ThreadBytes> threads, OptionalDouble tscHz)
             throws IOException {
         List<Long> records = bytes.list(
@@ -78,14 +78,15 @@ final class MetricReader {
         }
     }
 
-    /// What a metric whose record is at an offset has come to, in seconds where it is a time. Empty where it has no
-    /// value, or none that can be known.
+    /// The amount of the metric whose record is at an offset, in seconds if it is a time. Empty if it has no
+    /// value, or an unknown one.
     private OptionalDouble amount(long metric) throws IOException {
         OptionalDouble unit = unit(metric);
         return unit.isPresent() ? OptionalDouble.of(measured(metric) * unit.getAsDouble()) : unit;
     }
 
-    /// What makes seconds of a time, 1 where it is none. Empty where there is no value, or none that can be known.
+    /// The factor that converts an amount to seconds; 1 if it is not a time. Empty if there is no value, or
+    /// an unknown one.
     private OptionalDouble unit(long metric) throws IOException {
         return switch (bytes.getInt(metric + MetricDescriptor.KIND)) {
             case ValueDescriptor.KIND_COUNTER, ValueDescriptor.KIND_FLAG, ValueDescriptor.KIND_EVENTS ->
@@ -98,8 +99,8 @@ final class MetricReader {
         };
     }
 
-    /// What the amount of a metric had been since it was enabled. Points from before belong to the metric that had the
-    /// record, and are left out.
+    /// Earlier amounts of a metric since it was enabled. Points of the metric that used the record before are
+    /// left out.
     private List<MetricValue.Point> history(long metric) throws IOException {
         OptionalDouble unit = unit(metric);
         long history = bytes.getLong(metric + MetricDescriptor.HISTORY);
@@ -129,7 +130,7 @@ final class MetricReader {
         return tscHz.isPresent() ? OptionalDouble.of(Math.max(0, ticks) / tscHz.getAsDouble()) : OptionalDouble.empty();
     }
 
-    /// Errors that a metric's code has counted.
+    /// Errors counted by a metric's code.
     private long errors(long metric) throws IOException {
         int counter = bytes.getInt(metric + MetricDescriptor.ERRORS);
         long sum = 0;
@@ -183,7 +184,7 @@ final class MetricReader {
         };
     }
 
-    /// What a timer has measured, with what it is measuring, as far as the agent has renewed its clock.
+    /// The time of a timer, including its running interval, up to the agent's last renewal of its clock.
     private long timed(long words, int timer, long now) throws IOException {
         long running = word(words, timer + ValueDescriptor.TIMER_NESTING) == 0
                 ? 0

@@ -16,11 +16,10 @@ import org.mdlagent.profiler.report.file.SessionBytes;
 import org.mdlagent.profiler.report.profile.CodeFrame;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
 
-/// The code that the kernel's clock found threads in: functions with probes, and what other code is called.
+/// The frames that the kernel's sampling clock found threads in: probed functions, and names of other code.
 ///
-/// Several pieces of code may be one function's: what was sampled before it had a probe, and what compilers have
-/// put apart
-/// from it because it is rarely run.
+/// Several frames may belong to one function: code sampled before it had a probe, and cold parts that
+/// compilers place separately.
 final class PcFrames {
     private static final String MADE = "[code made at run time]";
     private static final String COLD = ".cold";
@@ -29,11 +28,11 @@ final class PcFrames {
     private final int functionCount;
     private final List<Frame> frames = new ArrayList<>();
 
-    /// @param function number of the one with probes, below 0 for none
-    /// @param told     what else there is
+    /// @param function number of the probed function, below 0 for none
+    /// @param told     description of other code
     private record Frame(int function, CodeFrame told, long samples) {}
 
-    /// @param chunks where the addresses of the rows' pieces are
+    /// @param chunks offset of the chunk addresses of the rows
     PcFrames(SessionBytes bytes, List<FunctionProfile> functions, long chunks, int size) throws IOException {
         this.bytes = bytes;
         functionCount = functions.size();
@@ -60,14 +59,14 @@ final class PcFrames {
                 if (function < 0) {
                     throw bytes.damaged("code of kind " + function);
                 }
-                // One that has come since the functions were read is told of the next time.
+                // A function added since the functions were read; the next read has it.
                 yield CodeFrame.ELSEWHERE;
             }
         };
         return new Frame(function < functionCount ? function : PcFrameDescriptor.CODE_ELSEWHERE, told, samples);
     }
 
-    /// Names code of images, and finds whose it is. Frames of one name become one.
+    /// Names image code and attributes it to functions. Frames with equal names are merged.
     private void join(List<FunctionProfile> functions, List<Long> rows) throws IOException {
         Set<String> images = new HashSet<>();
         frames.forEach(frame -> images.add(frame.told.image()));
@@ -106,7 +105,7 @@ final class PcFrames {
         return new FunctionNames.Found(whole(found.name()), whole(found.symbol()));
     }
 
-    /// The function whose rarely run part it is.
+    /// The function whose cold part a symbol names.
     private static String whole(String name) {
         return name.endsWith(COLD) ? name.substring(0, name.length() - COLD.length()) : name;
     }
@@ -115,7 +114,7 @@ final class PcFrames {
         return frames.size();
     }
 
-    /// Number of the function with probes that code is of, below 0 for none.
+    /// Number of the probed function that contains the code, below 0 for none.
     int function(int frame) {
         return frames.get(frame).function;
     }
@@ -147,7 +146,7 @@ final class PcFrames {
                 .sum();
     }
 
-    /// Tells of samples in code without probes: the image, and how many.
+    /// Passes the samples in code without probes, by image.
     void notProbed(ObjLongConsumer<String> consumer) {
         for (Frame frame : frames) {
             if (frame.function < 0 && !frame.told.image().isEmpty() && frame.samples > 0) {
@@ -156,9 +155,9 @@ final class PcFrames {
         }
     }
 
-    /// By frame: what to tell of it. Frames of one function are one.
+    /// By frame: its description. Frames of one function are merged.
     ///
-    /// @param functions as they are to be told of, in the order of their numbers
+    /// @param functions in the order of their numbers, as they are to appear in the result
     CodeFrame[] told(List<FunctionProfile> functions) {
         @Nullable CodeFrame[] ofFunctions = new CodeFrame[functionCount];
         CodeFrame[] told = new CodeFrame[frames.size()];

@@ -4,7 +4,7 @@ import java.io.IOException;
 import org.mdlagent.arch.layout.PcSamplesDescriptor;
 import org.mdlagent.profiler.report.file.SessionBytes;
 
-/// Rows that lie in pieces of memory, [PcSamplesDescriptor#CHUNK] in each. They are asked for one after the other.
+/// Rows stored in chunks of [PcSamplesDescriptor#CHUNK]. Chunk addresses are read on demand, in sequence.
 final class PcRows {
     private final SessionBytes bytes;
     private final long chunks;
@@ -12,7 +12,7 @@ final class PcRows {
     private final String what;
     private long chunk;
 
-    /// @param chunks where the addresses of the pieces are
+    /// @param chunks offset of the chunk addresses
     /// @param size   of a row
     PcRows(SessionBytes bytes, long chunks, long size, String what) {
         this.bytes = bytes;

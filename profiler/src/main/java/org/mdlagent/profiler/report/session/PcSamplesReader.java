@@ -18,21 +18,21 @@ import org.mdlagent.profiler.report.profile.CodeFrame;
 import org.mdlagent.profiler.report.profile.CpuSamples;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
 
-/// Reads where the kernel's clock found the program's threads, and by which calls they had come there.
+/// Reads where the kernel's sampling clock found the program's threads, and their call paths.
 ///
-/// Counters are read one after the other while they grow: those of the frames may come to more than that of all.
+/// Counters are read one after the other while they grow, so the frames' counters may exceed their total.
 final class PcSamplesReader {
-    /// Nobody samples as rarely.
+    /// Upper limit of a plausible sampling period.
     private static final long PERIOD_NANOS_MAX = 10_000_000_000L;
 
-    /// More than what a copy of a stack can hold.
+    /// More than a copy of a stack can hold.
     private static final int DEPTH_MAX = 1024;
 
     private final SessionBytes bytes;
     private final CpuSamples samples;
     private final PcFrames frames;
 
-    /// Offset of the table, 0 where there is none.
+    /// Offset of the table, 0 if there is none.
     private final long table;
 
     /// By node: its parent, its frame, and samples on it alone.
@@ -41,8 +41,8 @@ final class PcSamplesReader {
     private final int[] ofFrames;
     private final long[] counts;
 
-    /// @param functions all of the session, in the order of their numbers
-    /// @param address   of the samples, 0 where there are none
+    /// @param functions all functions of the session, in the order of their numbers
+    /// @param address   of the samples, 0 if there are none
     PcSamplesReader(SessionBytes bytes, List<FunctionProfile> functions, long address) throws IOException {
         this.bytes = bytes;
         int nodes = 0;
@@ -52,7 +52,7 @@ final class PcSamplesReader {
             frames = new PcFrames(bytes, List.of(), 0, 0);
         } else {
             bytes.claim(PcSamplesDescriptor.SIZE);
-            // A node is there after its frame.
+            // A node is published after its frame.
             nodes = count(table + PcSamplesDescriptor.NODE_COUNT, PcSamplesDescriptor.NODES_MAX, "call paths");
             int size = count(table + PcSamplesDescriptor.FRAME_COUNT, PcSamplesDescriptor.FRAMES_MAX, "pieces of code");
             frames = new PcFrames(bytes, functions, table + PcSamplesDescriptor.FRAMES, size);
@@ -76,7 +76,7 @@ final class PcSamplesReader {
         }
     }
 
-    /// Of the whole program.
+    /// The totals of the program.
     CpuSamples samples() {
         return samples.isEmpty() ? CpuSamples.NONE : samples;
     }
@@ -100,9 +100,9 @@ final class PcSamplesReader {
         }
     }
 
-    /// The functions with their CPU time, but those whose figures are withheld.
+    /// The functions with their CPU time, except those whose figures are withheld.
     ///
-    /// @param functions all of the session, in the order of their numbers
+    /// @param functions all functions of the session, in the order of their numbers
     List<FunctionProfile> withCpu(List<FunctionProfile> functions) {
         if (samples.isEmpty()) {
             return functions;
@@ -120,9 +120,8 @@ final class PcSamplesReader {
         return known;
     }
 
-    /// By function: samples on paths that it is on, each once, though it be there several times. At least its
-    /// own, some of
-    /// which may have found no room for their paths.
+    /// By function: samples on paths that contain it, each counted once even if recursion puts it there
+    /// several times. At least its own samples, some of which may have no path for lack of room.
     private long[] withCallees(long[] own) {
         long[] all = counts.clone();
         for (int i = all.length - 1; i > 0; i--) {
@@ -158,7 +157,7 @@ final class PcSamplesReader {
 
     /// The paths of all samples.
     ///
-    /// @param functions as they are to be told of, in the order of their numbers
+    /// @param functions in the order of their numbers, as they are to appear in the result
     /// @param tscHz     frequency of the session's clock; if it is unknown, the tree has no single samples
     CallTree paths(List<FunctionProfile> functions, OptionalDouble tscHz) throws IOException {
         if (samples.isEmpty()) {

@@ -23,7 +23,7 @@ import org.mdlagent.profiler.report.profile.SessionFacts;
 import org.mdlagent.profiler.report.statistics.EdgeSums;
 import org.mdlagent.profiler.report.statistics.TotalErrors;
 
-/// Reads what is recorded of all functions now, and adds it up. Used once.
+/// Reads a snapshot of all functions' records and adds it up. Used once.
 final class ProfileReader {
     private final SessionBytes bytes;
     private final boolean allExact;
@@ -36,13 +36,13 @@ final class ProfileReader {
     private long dropped;
     private long unmatched;
 
-    /// Calls in the blocks of each process's threads, by the offset of its record.
+    /// Calls in the blocks of each process's threads, by the offset of the process's record.
     private final Map<Long, Long> callsInBlocks = new HashMap<>();
 
     /// Blocks that threads have or had.
     private int threadCount;
 
-    /// Which threads' blocks to read.
+    /// Selects the threads whose blocks are read.
     interface Wanted {
         Wanted ALL = (tid, process) -> true;
 
@@ -63,12 +63,12 @@ final class ProfileReader {
         readFunctions();
         List<ThreadBytes> threads = ThreadBytes.all(bytes);
         readThreads(threads, wanted);
-        // Of which threads samples of CPU time are, the session does not say.
+        // The session does not record which threads the CPU-time totals belong to.
         long samples = wanted.equals(Wanted.ALL) ? bytes.getLong(HeaderDescriptor.PC_SAMPLES) : 0;
         return profile(threads, samples);
     }
 
-    /// What does not belong to a single thread.
+    /// Reads data that belongs to no single thread.
     private void readFunctions() throws IOException {
         EdgeReader callers = new EdgeReader(bytes, edges, functions.count());
         double untold = FactsReader.untoldPart(bytes);
@@ -88,7 +88,8 @@ final class ProfileReader {
             ByteBuffer calls = thread.calls(functions);
             long ofOwner = callsOfOwner(thread, calls);
             callsInBlocks.merge(process, ofOwner, Math::addExact);
-            // A process that gives up rights keeps a spare block for a thread that comes later: it has no number.
+            // A process that gives up privileges keeps a spare block, without a thread id, for a later
+            // thread.
             threadCount += thread.tid() != 0 || ofOwner > 0 ? 1 : 0;
             if (!wanted.test(thread.tid(), process)) {
                 continue;
@@ -107,14 +108,14 @@ final class ProfileReader {
         }
     }
 
-    /// Those of the calls in a block that are not a former owner's.
+    /// Calls in a block that are not credited to a former owner.
     private long callsOfOwner(ThreadBytes thread, @Nullable ByteBuffer calls) throws IOException {
         long sum = -thread.credited();
         for (int i = 0; calls != null && i < calls.limit(); i += Long.BYTES) {
             long count = calls.getLong(i);
             sum = Math.addExact(sum, bytes.isPossible(count) ? count : 0);
         }
-        return Math.max(0, sum); // below 0 while the block is being handed on
+        return Math.max(0, sum); // below 0 while the block changes owner
     }
 
     private void addRows(ThreadBytes thread) throws IOException {
@@ -206,7 +207,7 @@ final class ProfileReader {
         }
     }
 
-    /// What snippets have cost threads, as it is predicted for each of their runs.
+    /// The predicted cost of snippets, per run of each.
     private double snippetTicks(List<ThreadBytes> threads) throws IOException {
         double ticks = 0;
         for (ThreadBytes thread : threads) {

@@ -5,36 +5,35 @@ import org.mdlagent.arch.layout.RecordDescriptor;
 import org.mdlagent.profiler.report.file.SessionBytes;
 import org.mdlagent.profiler.report.file.ThreadBytes;
 
-/// The calls in a thread's ring that tell their callers: those that the agent has not drained, and behind them those
-/// that it has, as far as they have not been overwritten. Those being written at this moment are not complete, and
-/// left out.
+/// The calls in a thread's ring: first those that the agent has not drained, then those it has drained and
+/// that are not overwritten yet. Records being written are incomplete and are left out.
 final class RingReader {
     private static final int RECORDS_MAX = 1 << 24;
 
     private final SessionBytes bytes;
     private final int functions;
 
-    /// What is done with a record.
+    /// Receives records.
     interface Action {
         /// @param function index
         /// @param startTsc when the call began
-        /// @param ticks    how long it took, not below 0
-        /// @param caller   code of whoever called
+        /// @param ticks    duration, 0 or more
+        /// @param caller   code address in the caller
         void accept(int function, long startTsc, long ticks, long caller);
     }
 
-    /// @param functions how many there are
+    /// @param functions number of functions
     RingReader(SessionBytes bytes, int functions) {
         this.bytes = bytes;
         this.functions = functions;
     }
 
-    /// Reads what the agent has not drained.
+    /// Reads the records that the agent has not drained.
     void undrained(ThreadBytes thread, Action action) throws IOException {
         read(thread, thread.tail(), action);
     }
 
-    /// Reads all that is there, the oldest first: what threads have left that had the block before, and the thread's.
+    /// Reads all records, oldest first: those of former owners of the block, then the thread's.
     void all(ThreadBytes thread, Action ended, Action own) throws IOException {
         read(thread, 0, thread.first(), ended);
         read(thread, thread.first(), own);

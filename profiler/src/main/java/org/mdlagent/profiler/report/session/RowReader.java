@@ -5,18 +5,18 @@ import org.mdlagent.arch.layout.RowDescriptor;
 import org.mdlagent.profiler.report.file.SessionBytes;
 import org.mdlagent.profiler.report.profile.LatencyBuilder;
 
-/// Reads rows: what is known of the durations of a function's calls.
+/// Reads rows: the durations of a function's calls.
 final class RowReader {
     private final SessionBytes bytes;
 
-    /// Those of the chunk of a histogram that is being read.
+    /// The histogram chunk being read.
     private final long[] slots = new long[RowDescriptor.CHUNK_SLOTS];
 
     RowReader(SessionBytes bytes) {
         this.bytes = bytes;
     }
 
-    /// Adds a row at an offset, and returns its ticks without probed callees.
+    /// Adds the row at an offset and returns its ticks without probed callees.
     long add(long row, LatencyBuilder latency) throws IOException {
         bytes.claim(RowDescriptor.SIZE);
         long count = bytes.getCounter(row + RowDescriptor.COUNT);

@@ -12,11 +12,11 @@ import org.mdlagent.profiler.report.file.SessionBytes;
 import org.mdlagent.profiler.report.profile.CallTree;
 import org.mdlagent.profiler.report.profile.SampledThread;
 
-/// Reads the samples of CPU time one by one, and the threads that they are of.
+/// Reads the single samples of CPU time, and their threads.
 ///
 /// Guarantees G1 no samples are read while the agent thins out a full log: `log_version` is odd or changes then
 final class SampleLogReader {
-    /// Each thinning halves the log, so 40 of them are years of samples.
+    /// Each thinning halves the log, so 40 of them cover years of samples.
     private static final int THINNED_MAX = 40;
 
     private static final long NANOS_PER_MILLI = 1_000_000;
@@ -92,7 +92,7 @@ final class SampleLogReader {
             for (int row = 0; row < chunk.limit(); row += (int) PcSampleDescriptor.SIZE) {
                 int node = chunk.getInt(row + (int) PcSampleDescriptor.NODE);
                 int thread = chunk.getInt(row + (int) PcSampleDescriptor.THREAD);
-                // A sample may name a path or thread that was added after those were read: the next read has it.
+                // A sample may refer to a path or thread added after those were read; the next read has it.
                 if (node >= 0 && node < nodes.length && thread >= 0 && thread < threads) {
                     samples.add(new CallTree.Sample(
                             openedNanos + NANOS_PER_MILLI * millis(chunk, row),

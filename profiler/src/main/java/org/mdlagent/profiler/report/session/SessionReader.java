@@ -30,16 +30,16 @@ import org.mdlagent.profiler.slice.SliceReader;
 import org.mdlagent.profiler.slice.SliceSums;
 import org.mdlagent.profiler.slice.TimeSlice;
 
-/// Reads a session file, whether its program still runs, ended, or was killed.
+/// Reads a session file, whether its program still runs, has ended, or was killed.
 ///
-/// Assumes    A1 counters only grow, and an aligned word is read whole
-///            A2 what a published pointer or count leads to was written before it
+/// Assumes    A1 counters only grow, and an aligned word is read atomically
+///            A2 the target of a published pointer or count was written before it
 /// Guarantees G1 a damaged file leads to a [SessionFormatException]: no endless loop, no memory beyond some
 ///               multiple of the file's size, no other exception
-///            G2 a call that was recorded before the reading began is in the result, with this exception: records
-///               that the agent moves from a ring to a row meanwhile may be missed, or, if it dies between the two
-///               steps, be counted twice Progress P1 the reader takes no lock and writes nothing: the program does
-///               not notice it
+///            G2 a call recorded before the read began is in the result, with one exception: records that the
+///               agent moves from a ring to a row meanwhile may be missed or, if it dies between the two steps,
+///               be counted twice
+/// Progress   P1 the reader takes no lock and writes nothing: the program does not notice it
 public final class SessionReader implements AutoCloseable {
     private final SessionBytes bytes;
 
@@ -49,15 +49,17 @@ public final class SessionReader implements AutoCloseable {
 
     /// Opens the session in a directory, or a session file.
     ///
-    /// @throws SessionFormatException when there is none, when it belongs to somebody else, or when it is damaged
+    /// @throws SessionFormatException when there is none, when it belongs to another user, or when it is
+    ///     damaged
     public static SessionReader open(Path directoryOrFile) throws IOException {
         return open(directoryOrFile, FunctionNames.NONE);
     }
 
-    /// Opens the session in a directory, or a session file, of which functions are named that were recorded without a
-    /// name.
+    /// Opens the session in a directory, or a session file, with names for functions that were recorded
+    /// without one.
     ///
-    /// @throws SessionFormatException when there is none, when it belongs to somebody else, or when it is damaged
+    /// @throws SessionFormatException when there is none, when it belongs to another user, or when it is
+    ///     damaged
     public static SessionReader open(Path directoryOrFile, FunctionNames names) throws IOException {
         SessionBytes bytes = new SessionBytes(directoryOrFile, names);
         try {
@@ -69,20 +71,21 @@ public final class SessionReader implements AutoCloseable {
         return new SessionReader(bytes);
     }
 
-    /// What is recorded now, of all threads.
+    /// The current profile, of all threads.
     public Profile profile() throws IOException {
         return profile(ProfileReader.Wanted.ALL);
     }
 
-    /// What is recorded now, of the threads whose id `wanted` accepts; only exact sessions know their threads' calls.
+    /// The current profile of threads whose id `wanted` accepts; only exact sessions know their threads'
+    /// calls.
     public Profile profile(IntPredicate wanted) throws IOException {
         return profile((tid, process) -> wanted.test(tid));
     }
 
-    /// What is recorded now, of one process; only exact sessions know their processes' calls.
+    /// The current profile of one process; only exact sessions know their processes' calls.
     ///
-    /// @return null when the functions that it called are not known: their counts are kept together with those of
-    ///     other processes, or are gone with its threads' blocks
+    /// @return null when its functions are unknown: their counts are merged with those of other processes, or
+    ///     are gone with its threads' blocks
     public @Nullable Profile profileOfProcess(int pid) throws IOException {
         bytes.refresh();
         FamilyReader family = new FamilyReader(bytes);
@@ -98,13 +101,13 @@ public final class SessionReader implements AutoCloseable {
         return apart ? profile((tid, process) -> processes.contains(process)) : null;
     }
 
-    /// The slices of the session's time that it has kept, the oldest first: what is recorded since the last one has
-    /// ended is not in them. None where the frequency of the clock is not known.
+    /// The stored time slices, oldest first. Data recorded since the end of the last slice is not included.
+    /// Empty if the clock's frequency is unknown.
     public List<TimeSlice> slices() throws IOException {
         return slices(0);
     }
 
-    /// Those of them that have this number, or a higher one.
+    /// The stored time slices from number `from` on.
     public List<TimeSlice> slices(long from) throws IOException {
         bytes.refresh();
         OptionalDouble tscHz = FactsReader.read(bytes, 0).tscHz();
@@ -121,9 +124,9 @@ public final class SessionReader implements AutoCloseable {
                 .read(from);
     }
 
-    /// What was recorded in some slices.
+    /// The profile of some time slices.
     ///
-    /// @param slices of this session, in the order of time, one at least
+    /// @param slices of this session, in the order of time, at least one
     public Profile profile(List<TimeSlice> slices) throws IOException {
         Profile whole = profile();
         try {
@@ -142,13 +145,13 @@ public final class SessionReader implements AutoCloseable {
         }
     }
 
-    /// What the session says of itself now.
+    /// The session's own data now.
     public SessionFacts facts() throws IOException {
         bytes.refresh();
         return FactsReader.read(bytes, bytes.getInt(HeaderDescriptor.THREAD_COUNT));
     }
 
-    /// The session as it is compared with others.
+    /// The session in the form that comparisons use.
     public RunProfile runProfile() throws IOException {
         Profile profile = profile();
         List<FunctionProfile> called =
@@ -156,7 +159,7 @@ public final class SessionReader implements AutoCloseable {
         return new RunProfile(Run.of(profile.session(), builds(profile.functions())), called, profile.paths());
     }
 
-    /// The build ids of images that have one, by their paths.
+    /// Build ids by image path, for images that have one.
     private Map<String, String> builds(List<FunctionProfile> functions) throws IOException {
         bytes.refresh();
         FunctionTable table = new FunctionTable(bytes);
@@ -175,12 +178,12 @@ public final class SessionReader implements AutoCloseable {
         return bytes.getInt(HeaderDescriptor.PID);
     }
 
-    /// The wrapper that has executed the program to wait for it, as `timeout` does: its process, 0 for none.
+    /// Process id of a wrapper, such as `timeout`, that executed the program and waits for it; 0 for none.
     public int wrapper() throws IOException {
         return bytes.getInt(HeaderDescriptor.WRAPPER);
     }
 
-    /// The threads that have met a probe, the newest first.
+    /// The threads that have met a probe, newest first.
     public List<ThreadProfile> threadProfiles() throws IOException {
         bytes.refresh();
         FunctionTable functions = new FunctionTable(bytes);
@@ -196,8 +199,8 @@ public final class SessionReader implements AutoCloseable {
         return profiles;
     }
 
-    /// The last calls that told their callers, thread by thread, as many as the rings of sampled sessions hold. None
-    /// if the frequency of the clock is unknown.
+    /// The last calls that reported their callers, by thread, as many as the rings of sampled sessions hold.
+    /// Empty if the clock's frequency is unknown.
     public List<TimedCall> lastCalls() throws IOException {
         List<FunctionProfile> functions = profile().functions();
         bytes.refresh();
@@ -232,7 +235,8 @@ public final class SessionReader implements AutoCloseable {
         return (function, start, ticks, caller) -> calls.add(timed.call(pid, tid, function, start, ticks));
     }
 
-    /// The source lines that samples of CPU time have met in functions with probes, those with the most samples first.
+    /// The source lines of probed functions that samples of CPU time have met, functions with the most
+    /// samples first.
     ///
     /// @param profile of this session
     public List<FunctionSource> sources(Profile profile) throws IOException {
@@ -240,14 +244,14 @@ public final class SessionReader implements AutoCloseable {
                 .read(profile, builds(profile().functions()));
     }
 
-    /// The metrics that are enabled now, in the order in which that was asked for.
+    /// The enabled metrics, in the order of their requests.
     public List<MetricValue> metrics() throws IOException {
         bytes.refresh();
         return MetricReader.all(
                 bytes, ThreadBytes.all(bytes), FactsReader.read(bytes, 0).tscHz());
     }
 
-    /// The sites that are known now.
+    /// The currently known sites.
     public List<SiteProfile> sites() throws IOException {
         bytes.refresh();
         return new SiteReader(bytes).read();

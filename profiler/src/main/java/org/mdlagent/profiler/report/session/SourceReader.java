@@ -29,13 +29,13 @@ final class SourceReader {
     private static final int FILE_BYTES_MAX = 8 << 20;
     private static final int TEXT_LINES_MAX = 500;
 
-    /// Lines that are shown around those that were met.
+    /// Context lines shown around sampled lines.
     private static final int AROUND = 3;
 
-    /// A function's head that is farther away is not shown.
+    /// Maximum distance at which a function's first line is shown.
     private static final int HEAD_MAX = 100;
 
-    /// A line table may name any file; none but program text gets into a page that people send on.
+    /// A line table may name any file; only program text may get into a page that people share.
     private static final Pattern PROGRAM_TEXT = Pattern.compile(
             ".*\\.(?i:c|cc|cpp|cxx|c\\+\\+|h|hh|hpp|hxx|inc|inl|ipp|tcc|m|mm|s|asm|rs|go|ml|d|f|f90|f95|swift|zig|nim|pas|adb|y|l)");
 
@@ -45,15 +45,15 @@ final class SourceReader {
     /// By path; empty for files that are not shown.
     private final Map<String, List<String>> files = new HashMap<>();
 
-    /// @param started files that were changed later are not those that the program was made of
+    /// @param started files changed later than this are not the program's source
     SourceReader(FunctionNames names, Instant started) {
         this.names = names;
         this.started = started;
     }
 
-    /// Of functions with probes, those with the most samples first.
+    /// The sources of probed functions, those with the most samples first.
     ///
-    /// @param builds ids by images; others have no line tables that are known to be theirs
+    /// @param builds build ids by image; other images have no line tables that are known to match
     List<FunctionSource> read(Profile profile, Map<String, String> builds) {
         Map<String, TreeMap<Long, IdentityHashMap<FunctionProfile, Long>>> byImage = new TreeMap<>();
         CallTree tree = profile.paths();

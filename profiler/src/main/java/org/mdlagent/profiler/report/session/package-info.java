@@ -1,4 +1,4 @@
-/// Reading a session: foreign bytes, none of which is believed before it is checked.
+/// Reading a session: untrusted bytes, checked before use.
 @NullMarked
 package org.mdlagent.profiler.report.session;
 

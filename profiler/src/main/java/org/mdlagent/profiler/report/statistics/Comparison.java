@@ -10,10 +10,10 @@ import org.mdlagent.profiler.report.profile.FunctionProfile;
 import org.mdlagent.profiler.report.profile.Run;
 import org.mdlagent.profiler.report.profile.RunProfile;
 
-/// Two runs, function by function. It has differences and the errors of sampling, and no verdict: one run of each
-/// build does not tell how much runs of one build differ. [SeriesComparison] does.
+/// Compares two runs, function by function: differences and sampling errors, but no verdict. One run of each
+/// build does not show how much runs of one build differ; [SeriesComparison] does.
 ///
-/// @param changes those in which most time was gained or lost first
+/// @param changes largest change of time first
 public record Comparison(Run before, Run after, List<FunctionChange> changes) {
     private static final Comparator<FunctionChange> MOST_FIRST = Comparator.comparingLong(
                     (FunctionChange change) -> Math.abs(change.moreNanos()))
@@ -24,7 +24,7 @@ public record Comparison(Run before, Run after, List<FunctionChange> changes) {
         changes = List.copyOf(changes);
     }
 
-    /// Compares what two runs have measured.
+    /// Compares two runs.
     public static Comparison of(RunProfile before, RunProfile after) {
         double scale = scale(before.run(), after.run());
         Set<String> ambiguous = FunctionIdentity.ambiguous(List.of(before, after));
@@ -37,7 +37,7 @@ public record Comparison(Run before, Run after, List<FunctionChange> changes) {
         return new Comparison(before.run(), after.run(), changes);
     }
 
-    /// How much longer the first was measured than the second; 1 where that is not known.
+    /// Ratio of the measured times, first to second; 1 if unknown.
     private static double scale(Run before, Run after) {
         long was = before.measuredNanos().orElse(0);
         long is = after.measuredNanos().orElse(0);

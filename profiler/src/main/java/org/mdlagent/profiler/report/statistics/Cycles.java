@@ -5,25 +5,25 @@ import java.util.Arrays;
 import java.util.Deque;
 import java.util.List;
 
-/// Which functions call themselves by way of others: the strongly connected components of a graph (Tarjan,
-/// "Depth-First Search and Linear Graph Algorithms", 1972), without recursion of its own.
+/// Mutual recursion: the strongly connected components of a graph (Tarjan, "Depth-First Search and Linear
+/// Graph Algorithms", 1972), computed iteratively.
 final class Cycles {
     private static final int UNSEEN = -1;
 
     private final List<int[]> neighbours;
 
-    /// By node: when it was met first, and the first one that it leads back to.
+    /// By node: the order in which it was met, and the earliest open node that it leads back to.
     private final int[] met;
 
     private final int[] back;
 
-    /// By node: a number that all nodes of its component have; [#UNSEEN] until that is known.
+    /// By node: the number of its component; [#UNSEEN] until known.
     private final int[] component;
 
     private final Deque<Integer> open = new ArrayDeque<>();
     private int meetings;
 
-    /// @param neighbours by node: where its edges lead, all of them the same way
+    /// @param neighbours by node: the targets of its edges, or for all nodes the sources
     Cycles(List<int[]> neighbours) {
         this.neighbours = neighbours;
         met = new int[neighbours.size()];
@@ -38,7 +38,7 @@ final class Cycles {
         }
     }
 
-    /// Whether two nodes lead to each other. A node leads to itself.
+    /// Whether two nodes are in one component. A node is always in its own.
     boolean join(int one, int other) {
         return component[one] == component[other];
     }
@@ -68,7 +68,7 @@ final class Cycles {
         }
     }
 
-    /// @return the node, and how many of its edges have been followed
+    /// @return the node, and the number of its edges followed
     private int[] meet(int node) {
         met[node] = meetings;
         back[node] = meetings++;
@@ -76,7 +76,7 @@ final class Cycles {
         return new int[] {node, 0};
     }
 
-    /// All that was met since and is open leads back to it, if it leads to nothing before it.
+    /// If the node leads to no earlier open node, it and all open nodes met since are a component.
     private void leave(int node) {
         if (back[node] == met[node]) {
             int member;

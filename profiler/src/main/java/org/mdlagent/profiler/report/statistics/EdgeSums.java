@@ -13,38 +13,39 @@ import org.mdlagent.profiler.estimate.Confidence;
 import org.mdlagent.profiler.report.profile.CallEdge;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
 
-/// Who calls whom, and with it how long functions take by themselves.
+/// The call graph, and the self times that follow from it.
 ///
-/// An edge has its part of what is known of the callee as a whole, which may be estimated. Edges are of all calls,
-/// those of a recursive function that run within others, too.
+/// An edge gets a share of the callee's known total, which may be estimated. Edges include all calls, also
+/// nested calls of a recursive function.
 public final class EdgeSums {
-    /// A caller that is not known, or has no probes.
+    /// A caller that is unknown or has no probes.
     public static final int NONE = -1;
 
-    /// A recursive function's outermost calls are known by their callers: so many that were looked at are enough.
+    /// Minimum samples of a recursive function's outermost calls for which its caller shares are known.
     private static final int OUTERMOST_MIN = 30;
 
-    /// A callee's time reaches callers so many calls up: cycles of rare calls have no end else.
+    /// Maximum call depth over which a callee's time is propagated to callers: cycles of rare edges would not
+    /// end.
     private static final int LEVELS = 64;
 
-    /// Where more than this part of a function's time comes by functions that it calls, its outermost calls are not
-    /// known from the others.
+    /// If more than this share of a function's time comes from mutual recursion, its outermost calls cannot
+    /// be separated from the others.
     private static final double NESTED_MAX = 0.1;
 
-    /// The self time of a function that calls itself is told where it is so much of the time of all its calls.
+    /// Minimum self time of a recursive function, relative to the time of all its calls, for it to be shown.
     private static final double SELF_MIN = 0.2;
 
-    /// What a recursive function takes off its caller is a guess where few such calls were looked at. That matters
-    /// where all of its calls have more than this part of the caller's self time.
+    /// The time that a recursive callee takes from its caller is a guess if few such calls were sampled. The
+    /// guess matters if all calls of the callee exceed this share of the caller's self time.
     private static final double GUESS_MAX = 0.1;
 
-    /// An edge with less than this part of its callee's time closes no cycle: it may be a guess that was wrong.
+    /// An edge with less than this share of its callee's time closes no cycle: it may be a wrong attribution.
     private static final double CYCLE_MIN = 0.01;
 
-    /// By callee, then by caller, which is [#NONE] when it is not known.
+    /// By callee, then by caller, [#NONE] if unknown.
     private final List<Map<Integer, Edge>> edges = new ArrayList<>();
 
-    /// Of these edges; null until it is asked for.
+    /// Of these edges; null until needed.
     private @Nullable Cycles cycles;
 
     private record Edge(long calls, long ticks, long samples) {
@@ -56,29 +57,30 @@ public final class EdgeSums {
         }
     }
 
-    /// @param functions how many there are
+    /// @param functions number of functions
     public EdgeSums(int functions) {
         for (int i = 0; i < functions; i++) {
             edges.add(new TreeMap<>());
         }
     }
 
-    /// Adds calls of a function by another, which is [#NONE] when it is not known.
+    /// Adds calls of a function from a caller, [#NONE] if unknown.
     public void add(int callee, int caller, long calls, long ticks, long samples) {
         cycles = null;
         edges.get(callee).merge(caller, new Edge(calls, ticks, samples), Edge::plus);
     }
 
-    /// Forgets the calls of a function.
+    /// Removes the calls of a function.
     public void withhold(int callee) {
         cycles = null;
         edges.get(callee).clear();
     }
 
-    /// The functions, of which none that is sampled has less time than the calls that it makes are known to take at
-    /// least: of the few that are long its sample may have none, and a callee's may. What is beyond may be the
-    /// callee's error. Nor is its longest call shorter than that of a callee that nobody else calls. Functions that
-    /// call each other say nothing of each other: their times have the same calls in them many times.
+    /// Raises times of sampled functions to what their callees imply. No function gets less time than its
+    /// calls are known to take at least: its sample may miss the few long calls that a callee's sample has.
+    /// Only the lower bound counts, because the rest may be the callee's error. Its longest call is at least
+    /// as long as that of a callee that only it calls. Mutually recursive functions are not compared: their
+    /// times contain the same calls many times.
     ///
     /// @param errors of these functions
     public List<FunctionProfile> raised(List<FunctionProfile> functions, TotalErrors errors) {
@@ -109,10 +111,10 @@ public final class EdgeSums {
         return List.of(raised);
     }
 
-    /// A caller's part of a callee's time.
+    /// A caller's share of a callee's time.
     private record Part(int caller, int callee, double ofTime) {}
 
-    /// What is known, at least, of functions that do not call each other.
+    /// Lower bounds of the shares, for functions that are not mutually recursive.
     private List<Part> leastParts(Cycles cycles, TotalErrors errors) {
         List<Part> parts = new ArrayList<>();
         for (int i = 0; i < edges.size(); i++) {
@@ -145,13 +147,13 @@ public final class EdgeSums {
         return changed;
     }
 
-    /// An edge as it is for all calls of its callee, not only those that were timed.
+    /// An edge scaled to all calls of its callee, timed or not.
     ///
     /// @param caller index of a function, or [#NONE]
     /// @param callee index of a function
     public record Estimate(int caller, int callee, long calls, long nanos, long samples) {}
 
-    /// The edges between functions.
+    /// The edges, scaled.
     public List<Estimate> estimates(List<FunctionProfile> functions) {
         List<Estimate> all = new ArrayList<>();
         for (int i = 0; i < functions.size(); i++) {
@@ -167,13 +169,16 @@ public final class EdgeSums {
         return all;
     }
 
-    /// The functions with their self time, which is what is left of a total without the calls of probed functions; as
-    /// they are where no caller is known. Of a sampled function that calls itself the total has the time of these
-    /// calls once; there is none where too few of its outermost calls were looked at, or where it calls itself by
-    /// way of others. Its self time is not known where too little is left, and that of its callers where too few of
-    /// their calls of it were looked at. Nor is that of callers of what nobody knows how long it took.
+    /// Adds self times: the total minus the time in probed callees. Functions are unchanged if no caller is
+    /// known.
     ///
-    /// @param nested whether the totals of exact functions have nested calls in them, too
+    /// For a sampled function that is recursive, the total becomes that of its outermost calls. It is unknown
+    /// if too few of those were sampled, or if the recursion goes through other functions. Its self time is
+    /// unknown if it would be too small a part of the total. The self time of its callers is unknown if too
+    /// few of their calls to it were sampled, and so is that of callers of a function whose time has no known
+    /// error.
+    ///
+    /// @param nested whether the totals of exact functions contain nested calls as well
     public List<FunctionProfile> withSelf(
             List<FunctionProfile> functions, List<Estimate> edges, TotalErrors errors, boolean nested) {
         if (edges.isEmpty()) {
@@ -208,9 +213,9 @@ public final class EdgeSums {
         return known;
     }
 
-    /// The functions whose self time hangs on a guess: they call a recursive one, and few of these calls were looked
-    /// at. Where few were looked at in all, callers may be missing among the edges: any function may be one whose
-    /// calls take as long.
+    /// Functions whose self time depends on a guess: they call a recursive function, and few of those calls
+    /// were sampled. If few of its outermost calls were sampled at all, edges may be missing, so any function
+    /// with calls at least as long may be a caller.
     private BitSet callersOfGuesses(List<FunctionProfile> functions, long[] inCallees, Cycles cycles) {
         BitSet callers = new BitSet();
         for (int i = 0; i < functions.size(); i++) {
@@ -258,7 +263,8 @@ public final class EdgeSums {
                 .toList();
     }
 
-    /// How far the calls of an edge may be off: those of the callee, and the caller's part of them.
+    /// The relative error of an edge's calls, from the error of the callee's calls and that of the caller's
+    /// share.
     private static OptionalDouble error(FunctionProfile callee, Estimate edge, long samples, long calls) {
         boolean known =
                 edge.calls > 0 && (callee.callsExact() || callee.callsError().isPresent());
@@ -274,8 +280,8 @@ public final class EdgeSums {
         return edges.get(callee).values().stream().mapToLong(Edge::samples).sum();
     }
 
-    /// One whose total is of all calls, with that of outermost ones. Where most of that is of nested calls, what is
-    /// left is a small difference of two estimates, and is not told.
+    /// Replaces the total of all calls by that of outermost calls. If most of it is nested, the rest is a
+    /// small difference of two estimates and is not shown.
     private FunctionProfile outermost(FunctionProfile all, int index, Cycles cycles) {
         double nested = part(index, caller -> cycles.join(caller, index));
         if (nested == 0) {
@@ -293,7 +299,7 @@ public final class EdgeSums {
                 : function.withoutNested(direct, Confidence.QUANTILE_95 / Math.sqrt(samples));
     }
 
-    /// How much of a function's time came by these callers.
+    /// The share of a function's time that comes from these callers.
     private double part(int callee, IntPredicate callers) {
         double whole = 0;
         double part = 0;
@@ -331,7 +337,7 @@ public final class EdgeSums {
         return (function.exact() ? function.latency().totalNanos() : function.totalNanos()).orElse(0);
     }
 
-    /// What one unit of the edges that lead to a function stands for when together they are `whole`.
+    /// The scaling factor for the edges to a function, so that they sum up to `whole`.
     private double scale(int callee, double whole, ToLongFunction<Edge> part) {
         double sum = 0;
         for (Edge edge : edges.get(callee).values()) {

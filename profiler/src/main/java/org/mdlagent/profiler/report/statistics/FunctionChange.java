@@ -4,14 +4,15 @@ import java.util.OptionalDouble;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
 
-/// What two runs say of one function.
+/// One function in two runs.
 ///
 /// @param before    null when it was not called before
-/// @param after     null when it is not called any more; one of the two is there
-/// @param moreNanos how much more time it takes, in the time that the run before was measured; less when negative
+/// @param after     null when it is not called any more; at least one of the two is present
+/// @param moreNanos how much more time it takes, scaled to the measured time of the run before; negative for
+///     less
 public record FunctionChange(
         @Nullable FunctionProfile before, @Nullable FunctionProfile after, long moreNanos) {
-    /// As the run after names it, where it does.
+    /// The function as named in the run after, if it is there, else as in the run before.
     public FunctionProfile function() {
         FunctionProfile any = after != null ? after : before;
         if (any == null) {
@@ -20,15 +21,15 @@ public record FunctionChange(
         return any;
     }
 
-    /// Half the width of the 95 % interval of TOTAL after divided by TOTAL before, relative to it: what sampling does
-    /// in both runs. Empty where both were measured exactly, or an error is not known.
+    /// Relative half-width of the 95 % interval of the ratio of TOTAL, after to before, due to sampling in
+    /// both runs. Empty if both were measured exactly, or if an error is unknown.
     public OptionalDouble totalError() {
         return before == null || after == null
                 ? OptionalDouble.empty()
                 : ofQuotient(before.shownTotalError(), after.shownTotalError());
     }
 
-    /// The same of the calls.
+    /// The same for calls.
     public OptionalDouble callsError() {
         return before == null || after == null
                 ? OptionalDouble.empty()

@@ -10,14 +10,14 @@ import org.mdlagent.profiler.report.file.BaseName;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
 import org.mdlagent.profiler.report.profile.RunProfile;
 
-/// Which function it is: the same in two runs when its symbol is, and it is the program's in both, or its library has
-/// one name. Where a run has several such functions, their files decide, and then their order.
+/// The identity of a function across runs: equal symbols, both in the program or in libraries with the same
+/// name. If a run has several such functions, their files decide, then their order.
 ///
-/// @param image  "" for the program, which may have another name in another run
-/// @param file   "" where the symbol alone tells the function: the file is not known of each build
-/// @param number of functions that are otherwise the same, in their order
+/// @param image  "" for the program, whose name may differ between runs
+/// @param file   "" if the symbol alone identifies the function: not every build records the file
+/// @param number index among functions that are otherwise equal, in their order
 record FunctionIdentity(String symbol, String image, String file, int number) {
-    /// Symbols that several functions of one run have.
+    /// Symbols that several functions of one run share.
     static Set<String> ambiguous(Collection<RunProfile> runs) {
         Set<String> ambiguous = new HashSet<>();
         for (RunProfile run : runs) {
@@ -31,9 +31,9 @@ record FunctionIdentity(String symbol, String image, String file, int number) {
         return ambiguous;
     }
 
-    /// The functions of a run, in their order.
+    /// The functions of a run by identity, in their order.
     ///
-    /// @param ambiguous symbols that do not tell the function, in any of the runs that are compared
+    /// @param ambiguous symbols that are not unique in at least one of the compared runs
     static Map<FunctionIdentity, FunctionProfile> of(RunProfile profile, Set<String> ambiguous) {
         Map<FunctionIdentity, FunctionProfile> byIdentity = new LinkedHashMap<>();
         Map<FunctionIdentity, Integer> numbers = new HashMap<>();

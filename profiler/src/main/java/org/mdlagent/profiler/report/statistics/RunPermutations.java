@@ -7,23 +7,24 @@ import java.util.SplittableRandom;
 import java.util.stream.DoubleStream;
 import java.util.stream.IntStream;
 
-/// Which of many figures differ between two series of runs: the step of Westfall and Young ("Resampling-Based Multiple
-/// Testing", 1993). Where two builds are equal, each division of all runs into two halves is as probable as the real
-/// one. A figure differs at a level when the real division shows a larger difference of it than all but this part of
-/// the divisions show of *any* figure. So all figures together are wrong with the probability of the level, whatever
-/// the distribution of run times is; and figures that rise and fall together, as those of a machine do, cost no more
-/// than one.
+/// Tests which of many figures differ between two series of runs, by the permutation method of Westfall and
+/// Young ("Resampling-Based Multiple Testing", 1993). If two builds are equal, every division of all runs
+/// into two halves is as probable as the real one. A figure differs at a level if at most that fraction of
+/// the divisions show as large a difference of *any* figure. So the family-wise error rate equals the level,
+/// whatever the distribution of run times; and correlated figures, as on one machine, cost no more than a
+/// single one.
 ///
-/// Runs of both series must have been taken in turn: what drifts on the machine is then a difference within each
-/// series, and makes the test more careful.
+/// Runs of both series must be interleaved: drift of the machine is then a difference within each series and
+/// makes the test more conservative.
 final class RunPermutations {
-    /// The least runs a side: of 252 divisions, the real one and its like are one in a hundred.
+    /// Minimum runs per side: with 5 there are 252 divisions, just enough for a level of 0.01.
     static final int RUNS_MIN = 5;
 
-    /// The most runs a side.
+    /// Maximum runs per side.
     static final int RUNS_MAX = 31;
 
-    /// Up to this number of runs a side all divisions are looked at, 3,432 at most; above, so many by chance.
+    /// Up to this number of runs per side, all divisions are tested, 3,432 at most; above it, a random
+    /// selection.
     private static final int EXACT_RUNS_MAX = 7;
 
     private static final int DIVISIONS = 4_999;
@@ -38,16 +39,16 @@ final class RunPermutations {
         divisions = runs <= EXACT_RUNS_MAX ? all(runs) : some(runs);
     }
 
-    /// What the real division shows of each figure, and all others of any.
+    /// The outcome of a test.
     ///
-    /// @param levels   by figure: the part of the divisions that show as much of any figure
-    /// @param critical standard errors that a figure must have grown by at a level of [SeriesComparison#LEVEL]
+    /// @param levels   by figure: the fraction of divisions with as large a difference of any figure
+    /// @param critical growth, in standard errors, that is significant at [SeriesComparison#LEVEL]
     record Result(double[] levels, double critical) {}
 
     /// Tests whether figures have grown.
     ///
     /// @param before by figure and run: logarithms
-    /// @param after  the same after, without the growth that is forgiven
+    /// @param after  the logarithms after, minus the tolerated growth
     Result grown(List<double[]> before, List<double[]> after) {
         List<Ranked> figures = new ArrayList<>();
         for (int i = 0; i < before.size(); i++) {
@@ -71,7 +72,7 @@ final class RunPermutations {
         return new Result(levels, largest[largest.length - Math.max(1, beyond)]);
     }
 
-    /// The real division is one of those by chance, too.
+    /// The real division counts as one of the random ones.
     private double level(double seen, double[] largest) {
         int asMuch = 0;
         for (int i = largest.length; i > 0 && largest[i - 1] >= seen - CLOSE; i--) {
@@ -81,7 +82,7 @@ final class RunPermutations {
         return (double) (asMuch + more) / (largest.length + more);
     }
 
-    /// A figure of all runs of both series.
+    /// The values of a figure in all runs of both series.
     ///
     /// @param values ascending
     /// @param run    of each value, those of the first series first
@@ -97,7 +98,7 @@ final class RunPermutations {
             return new Ranked(IntStream.of(run).mapToDouble(i -> all[i]).toArray(), run);
         }
 
-        /// By how many standard errors the runs of a half are larger than the others.
+        /// By how many standard errors the runs of a half exceed the others.
         double deviations(long division) {
             int runs = values.length / 2;
             double[] first = new double[runs];
@@ -125,7 +126,7 @@ final class RunPermutations {
         return divisions;
     }
 
-    /// The same ones each time, so that a comparison says the same twice.
+    /// The same selection each time, so that a comparison is reproducible.
     private static List<Long> some(int runs) {
         SplittableRandom random = new SplittableRandom(runs);
         List<Long> divisions = new ArrayList<>();

@@ -2,17 +2,17 @@ package org.mdlagent.profiler.report.statistics;
 
 import org.mdlagent.profiler.report.profile.FunctionProfile;
 
-/// What two series of runs say of one function.
+/// One function in two series of runs.
 ///
-/// @param function as a run after names it
-/// @param calls    of a run before, on average
-/// @param callsNow of a run after, on average
+/// @param function as named in a run after
+/// @param calls    per run before, on average
+/// @param callsNow per run after, on average
 /// @param typical  the interquartile mean of its calls' durations, in nanoseconds
 public record SeriesChange(FunctionProfile function, double calls, double callsNow, Figure typical) {
-    /// A figure that was tested.
+    /// A tested figure.
     ///
-    /// @param slower the least level of all tests together at which it has grown by more than the threshold
-    /// @param faster the same of having shrunk
+    /// @param slower the lowest family-wise level at which it has grown by more than the threshold
+    /// @param faster the lowest family-wise level at which it has shrunk by more than the threshold
     public record Figure(SeriesTest test, double slower, double faster) {
         public boolean isSlower() {
             return slower <= SeriesComparison.LEVEL;
@@ -22,7 +22,7 @@ public record SeriesChange(FunctionProfile function, double calls, double callsN
             return faster <= SeriesComparison.LEVEL;
         }
 
-        /// `slower`, `faster`, or `same` where such runs do not show a change beyond the threshold.
+        /// `slower`, `faster`, or `same` if no change beyond the threshold was detected.
         public String verdict() {
             return isSlower() ? "slower" : isFaster() ? "faster" : "same";
         }

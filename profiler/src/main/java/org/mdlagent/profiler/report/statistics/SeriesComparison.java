@@ -14,19 +14,20 @@ import org.mdlagent.profiler.report.profile.FunctionProfile;
 import org.mdlagent.profiler.report.profile.Run;
 import org.mdlagent.profiler.report.profile.RunProfile;
 
-/// Two builds, each of which was run several times, in turn: what differs by more than runs of one build do.
+/// Compares two builds, each run several times, interleaved: finds what differs by more than runs of one
+/// build do.
 ///
-/// Tested are the program's time, and a typical call of each function that takes 0.5 % of it at least and was timed in
-/// every run. All tests together say "slower" wrongly in one of a hundred comparisons at most
+/// The test covers the program's time, and a typical call of each function that takes at least 0.5 % of it
+/// and was timed in every run. The probability of any false "slower" is at most 1 % per comparison
 /// ([RunPermutations]). Only the faster half of each build's runs decides ([SeriesTest]).
 ///
 /// @param before           the runs of the first build
 /// @param after            the runs of the second, as many
-/// @param thresholdPercent a change up to this is none: code that lies elsewhere makes such changes
+/// @param thresholdPercent changes up to this are ignored: a different code layout can cause them
 /// @param program          the time in which the program's probes were in place
-/// @param changes          the functions that were tested, those with the largest change of a typical call first
-/// @param untested         functions with too little time, or that not every run has timed
-/// @param critical         standard errors by which a figure must be beyond the threshold to be slower
+/// @param changes          the tested functions, largest change of a typical call first
+/// @param untested         number of functions with too little time, or not timed in every run
+/// @param critical         standard errors by which a figure must exceed the threshold to be slower
 public record SeriesComparison(
         List<Run> before,
         List<Run> after,
@@ -35,19 +36,19 @@ public record SeriesComparison(
         List<SeriesChange> changes,
         int untested,
         double critical) {
-    /// The least runs a side that can show anything.
+    /// The minimum runs per side that can show a difference.
     public static final int RUNS_MIN = RunPermutations.RUNS_MIN;
 
-    /// The most runs a side.
+    /// The maximum runs per side.
     public static final int RUNS_MAX = RunPermutations.RUNS_MAX;
 
-    /// The probability that a comparison of equal builds finds one that is slower.
+    /// The probability of a false "slower" in a comparison of equal builds.
     public static final double LEVEL = 0.01;
 
-    /// The part of the program's time that a function takes at least.
+    /// Minimum share of the program's time for a function to be tested.
     private static final double COST_MIN = 0.005;
 
-    /// The normal distribution's quantile of 90 %.
+    /// The 90 % quantile of the normal distribution.
     private static final double NINE_OF_TEN = 1.28;
 
     private static final Comparator<SeriesChange> LARGEST_FIRST = Comparator.comparing(SeriesChange::isSlower)
@@ -109,17 +110,17 @@ public record SeriesComparison(
                 runs(before), runs(after), thresholdPercent, tested.getFirst(), changes, untested, slower.critical());
     }
 
-    /// Whether anything is slower by more than the threshold, beyond what runs of one build differ by.
+    /// Whether anything is significantly slower, by more than the threshold.
     public boolean isSlower() {
         return program.isSlower() || changes.stream().anyMatch(SeriesChange::isSlower);
     }
 
-    /// The growth of the program's time that such runs show in nine of ten comparisons, in percent.
+    /// The growth of the program's time, in percent, that such runs detect in nine of ten comparisons.
     public double visibleInProgramPercent() {
         return visiblePercent(program.test());
     }
 
-    /// The same of a typical call, for the middle one of the functions. Empty where none was tested.
+    /// The same for a typical call, for the median function. Empty if none was tested.
     public OptionalDouble visibleInFunctionsPercent() {
         double[] visible = changes.stream()
                 .mapToDouble(change -> visiblePercent(change.typical().test()))
@@ -132,14 +133,14 @@ public record SeriesComparison(
         return 100 * Math.expm1(Math.log1p(thresholdPercent / 100) + test.error() * (critical + NINE_OF_TEN));
     }
 
-    /// What is tested, by figure and run.
+    /// The tested values, by figure and run.
     private static final class Figures {
         final List<SeriesTest> tests = new ArrayList<>();
         final List<double[]> before = new ArrayList<>();
         private final List<double[]> after = new ArrayList<>();
         private final List<Double> forgiven = new ArrayList<>();
 
-        /// @param margin a part of the value before by which it may grow, beside what a probe's own cost varies by
+        /// @param margin tolerated relative growth, in addition to the variation of a probe's cost
         void add(double[] valuesBefore, double[] valuesAfter, double margin) {
             SeriesTest test = SeriesTest.of(valuesBefore, valuesAfter);
             tests.add(test);
@@ -148,7 +149,7 @@ public record SeriesComparison(
             forgiven.add(Math.log1p(margin + TotalErrors.PROBE_NANOS / test.before()));
         }
 
-        /// @param sign -1 without the growth that is forgiven, 1 with it
+        /// @param sign -1 to subtract the tolerated growth, 1 to add it
         List<double[]> after(int sign) {
             List<double[]> moved = new ArrayList<>();
             for (int i = 0; i < after.size(); i++) {
@@ -167,7 +168,7 @@ public record SeriesComparison(
                     && Stream.concat(before.stream(), after.stream()).allMatch(function -> typical(function) > 0);
         }
 
-        /// What its calls take in a run, on average, without waits.
+        /// The mean time of its calls per run, without waits.
         double costNanos() {
             return Stream.concat(before.stream(), after.stream())
                     .mapToDouble(function -> function.calls() * typical(function))

@@ -3,31 +3,31 @@ package org.mdlagent.profiler.report.statistics;
 import java.util.stream.DoubleStream;
 import org.mdlagent.profiler.estimate.Confidence;
 
-/// How much a figure differs between two series of runs, by the logarithms of its values in the faster half of each:
-/// differences are then factors, and runs that other programs have disturbed, which are slower only, count for nothing.
-/// The error is that of means of which one end is trimmed (Yuen, "The Two-Sample Trimmed t for Unequal Population
-/// Variances", 1974).
+/// The difference of a figure between two series of runs, from the logarithms of its values in the faster
+/// half of each series. So differences are factors, and runs disturbed by other programs, which are only ever
+/// slower, do not count. The error is that of one-sided trimmed means (Yuen, "The Two-Sample Trimmed t for
+/// Unequal Population Variances", 1974).
 ///
 /// @param before geometric mean of the values before, above 0
-/// @param after  the same after
+/// @param after  geometric mean of the values after, above 0
 /// @param error  standard error of the logarithm of `after / before`
 /// @param runs   of each series
 public record SeriesTest(double before, double after, double error, int runs) {
-    /// Values closer than this are equal: a histogram's slots do not tell them apart.
+    /// Values closer than this are equal: within the resolution of a histogram's slots.
     private static final double RESOLUTION = 0.002;
 
-    /// Of few runs fewer are left out: a variance takes some.
+    /// Minimum runs kept: a variance needs some.
     private static final int KEPT_MIN = 4;
 
     /// @param before values above 0
-    /// @param after  as many
+    /// @param after  values above 0, as many
     static SeriesTest of(double[] before, double[] after) {
         Half first = Half.of(DoubleStream.of(before).map(Math::log).sorted().toArray());
         Half second = Half.of(DoubleStream.of(after).map(Math::log).sorted().toArray());
         return new SeriesTest(Math.exp(first.mean), Math.exp(second.mean), error(first, second), before.length);
     }
 
-    /// By how many standard errors logarithms of a second series are larger than those of a first; both ascend.
+    /// By how many standard errors the second series of logarithms exceeds the first; both ascend.
     static double deviations(double[] first, double[] second) {
         Half one = Half.of(first);
         Half other = Half.of(second);
@@ -39,9 +39,10 @@ public record SeriesTest(double before, double after, double error, int runs) {
         return Math.sqrt(first.variance + second.variance + least);
     }
 
-    /// The smaller half of some values, which ascend.
+    /// The smaller half of ascending values.
     ///
-    /// @param variance of the mean, by the values of which the larger half is replaced by the largest that is left
+    /// @param variance of the mean, from the winsorized values: the larger half is replaced by the largest
+    ///     value kept
     private record Half(int runs, double mean, double variance) {
         static Half of(double[] values) {
             int runs = values.length;
@@ -72,7 +73,7 @@ public record SeriesTest(double before, double after, double error, int runs) {
         return error * Confidence.quantile95(2.0 * kept(runs) - 2);
     }
 
-    /// The change in percent of what it was before.
+    /// The change in percent of the value before.
     public double changePercent() {
         return 100 * (after / before - 1);
     }

@@ -9,48 +9,48 @@ import org.mdlagent.profiler.report.profile.FunctionProfile;
 import org.mdlagent.profiler.report.profile.Latency;
 import org.mdlagent.profiler.report.profile.SessionFacts;
 
-/// How far the total and self times of a sampled session may be off.
+/// The errors of total and self times in a sampled session.
 ///
-/// A total is a product of two estimates, the calls and their mean duration (the delta method); where few calls were
-/// timed, Student's distribution says how much wider an interval is. To what chance does, what a probe adds to a call
-/// comes on top; and what threads have waited for processors: such waits are few and long, so that a sample may have
-/// none of them, and are taken to be where CPU time is spent. What part of a function's time is whose is estimated,
-/// too.
+/// A total is a product of two estimates, the calls and their mean duration (delta method). If few calls were
+/// timed, Student's distribution widens the interval. To the random error are added: the variation of a
+/// probe's cost per call; and waits for processors, which are few and long, so that a sample may miss them
+/// all, and which are assumed to occur in proportion to CPU time. For self times, the error of the callers'
+/// shares is included.
 public final class TotalErrors {
-    /// To this part the frequency of the time-stamp counter is known, and of a long call where it begins.
+    /// Relative error of the TSC frequency, and of the start of a long call.
     private static final double CLOCK_PART = 0.001;
 
-    /// What a probe adds to a call differs by so much from one run to the next: where the stub lies, and what the
-    /// caches hold, and a tick of the clock at either end.
+    /// Variation of a probe's cost per call between runs, from stub placement, cache contents, and one clock
+    /// tick at either end.
     static final double PROBE_NANOS = 10;
 
-    /// By this part of its mean duration a call may seem longer than to the program's own clock, within
-    /// bounds: [#PROBE_NANOS], and this. `bench trust`'s service (2026-11-26): 25 to 48 ns of calls of
-    /// 0.3 to 30 us, up to 17 of 0.1.
+    /// A call may appear longer than by the program's own clock by this share of its mean duration, limited
+    /// to between [#PROBE_NANOS] and this maximum. Measured in `bench trust`'s service: 25 to 48 ns for calls
+    /// of 0.3 to 30 us, up to 17 ns for calls of 0.1 us.
     private static final double PROBE_PART = 0.15;
 
     private static final double PROBE_NANOS_MAX = 50;
 
     private final List<FunctionProfile> functions;
 
-    /// What a function's calls may have waited for processors, for each nanosecond of their own.
+    /// Upper bound of a function's waits for processors, per nanosecond of its calls.
     private final double waited;
 
-    /// Whether nothing is left to chance.
+    /// Whether every call is recorded, so that there is no sampling error.
     private final boolean exact;
 
-    /// By function: timed calls that tell as much as so many of which none has to do with another.
+    /// By function: effective number of independent timed calls.
     private final double[] independent;
 
-    /// By function: the square of what chance does to the total, and to what is taken off it for the self time; NaN
-    /// when it is not known.
+    /// By function: squared random error of the total, and of what is subtracted from it for the self time;
+    /// NaN if unknown.
     private final double[] ofTotal;
 
     private final double[] ofCallees;
 
     private final double[] callsOfCallees;
 
-    /// Of functions of whose timed calls none has to do with another.
+    /// For functions whose timed calls are all independent.
     public TotalErrors(List<FunctionProfile> functions, SessionFacts session) {
         this(
                 functions,
@@ -58,7 +58,7 @@ public final class TotalErrors {
                 functions.stream().mapToDouble(FunctionProfile::sampled).toArray());
     }
 
-    /// @param independent by function: timed calls that tell as much as so many of which none has to do with another
+    /// @param independent by function: effective number of independent timed calls
     public TotalErrors(List<FunctionProfile> functions, SessionFacts session, double[] independent) {
         this.functions = functions;
         waited = session.cpuTime() ? 0 : session.waited();
@@ -70,9 +70,9 @@ public final class TotalErrors {
         callsOfCallees = new double[ofTotal.length];
     }
 
-    /// A part of a callee's total is none of the caller's self time.
+    /// Subtracts a share of a callee's total from the caller's self time.
     ///
-    /// @param samples calls of the callee that were looked at for their callers
+    /// @param samples calls of the callee whose callers are known
     public void addCallee(EdgeSums.Estimate edge, long samples) {
         FunctionProfile callee = functions.get(edge.callee());
         double total = Math.max(1, callee.totalNanos().orElse(0));
@@ -82,18 +82,17 @@ public final class TotalErrors {
         callsOfCallees[edge.caller()] += edge.calls();
     }
 
-    /// What chance does to the part of a callee's calls that a caller has made. Where a single one has told whose they
-    /// are, all of them may be somebody else's.
+    /// Squared random error of a caller's share of the callee's calls. With a single sample, the share may be
+    /// anything: 1.
     private double squareOfPart(FunctionProfile callee, double part, long samples) {
         double square = square(samples, samples, callee, of -> part * (1 - part) / of);
         return Double.isNaN(square) ? 1 : square;
     }
 
-    /// The least part of a callee's time that is known to be a caller's: what is beyond may be chance. 0 where nobody
-    /// knows.
+    /// Lower bound of a caller's share of a callee's time; 0 if unknown.
     ///
-    /// @param part    as estimated
-    /// @param samples calls of the callee that were looked at for their callers
+    /// @param part    estimated share
+    /// @param samples calls of the callee whose callers are known
     public double leastPart(int function, double part, long samples) {
         FunctionProfile callee = functions.get(function);
         double ofTimes = part
@@ -103,7 +102,7 @@ public final class TotalErrors {
         return Double.isNaN(error) ? 0 : Math.max(0, part - error);
     }
 
-    /// Half the width of the 95 % interval, in nanoseconds.
+    /// Half-width of the 95 % interval, in nanoseconds.
     public OptionalDouble ofTotal(int function) {
         return halfWidth(ofTotal[function], functions.get(function), 0);
     }
@@ -132,31 +131,31 @@ public final class TotalErrors {
         if (exact) {
             return Double.NaN;
         }
-        // Of calls that slices have missed, none was timed, also where all that were counted were.
+        // Calls that slices missed were not timed, even if all counted calls were.
         double ofCalls = Confidence.ofChance(function.callsError().orElse(0))
                 * function.totalNanos().orElse(0);
         return square(function.sampled(), independent[index], function, of -> variance(function, of))
                 + ofCalls * ofCalls;
     }
 
-    /// What chance does to a figure that was estimated from some of a function's calls.
+    /// Squared random error of a figure estimated from some of a function's calls.
     ///
-    /// @param independent as many of them tell something of their own
-    /// @param variance    of the figure, by the number of independent samples
+    /// @param independent effective number of independent samples
+    /// @param variance    of the figure, as a function of the number of independent samples
     private double square(long samples, double independent, FunctionProfile function, DoubleUnaryOperator variance) {
         double untimed = Math.max(0, 1 - (double) samples / function.calls());
         if (function.callsExact() && untimed == 0) {
             return 0;
         }
-        // Bessel's correction: a sample's variance is that around its own mean.
+        // Bessel's correction: a sample's variance is around its own mean.
         double deviation =
                 Confidence.quantile95(independent - 1) * Math.sqrt(untimed * variance.applyAsDouble(independent - 1));
         return independent < 2 ? Double.NaN : deviation * deviation;
     }
 
-    /// Of a total, due to which calls were timed; NaN where it is not known.
+    /// Variance of a total due to the choice of timed calls; NaN if unknown.
     ///
-    /// @param samples independent ones
+    /// @param samples number of independent samples
     private static double variance(FunctionProfile function, double samples) {
         boolean known = function.callsExact() || function.callsError().isPresent();
         if (!known || function.totalNanos().isEmpty()) {

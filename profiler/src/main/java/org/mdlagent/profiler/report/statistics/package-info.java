@@ -1,4 +1,4 @@
-/// How far a figure can be trusted, and whether two runs differ.
+/// Errors of figures, and comparisons of runs.
 @NullMarked
 package org.mdlagent.profiler.report.statistics;
 
