@@ -1,4 +1,4 @@
-/// Probes: where they can be, how they are found, and the code that they run.
+/// Probes: possible sites, how they are found, and the code that runs at them.
 module org.mdlagent.fastinst {
     requires transitive org.mdlagent.arch;
     requires org.mdlagent.callpatch;

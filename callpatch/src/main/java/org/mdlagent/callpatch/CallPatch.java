@@ -13,7 +13,7 @@ import org.mdlagent.arch.shim.CodeWriter;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.site.SiteInstruction;
 
-/// Turns calls of hooks into sites that one store toggles or leads elsewhere, while other threads execute them
+/// Turns calls of hooks into sites that one store toggles or redirects, while other threads execute them
 /// ("Living on the Edge", PLDI 2016, section 6).
 ///
 /// Assumes
@@ -24,7 +24,7 @@ import org.mdlagent.arch.site.SiteInstruction;
 ///   A4 one thread plans and installs; nobody else stores to the bytes of these instructions before they are installed
 /// Guarantees
 ///   G1 a thread at the site executes the old transfer, nothing, or the new transfer, each completely
-///   G2 a patcher that stops between any two steps leaves a site of which G1 is true
+///   G2 a patcher that stops between any two steps leaves a site with G1
 /// Progress
 ///   P1 no thread that executes a site waits, traps or is signalled
 ///   P2 to install takes two syncs, whatever the number of sites; to toggle and to retarget take none, and any number
@@ -46,7 +46,7 @@ public final class CallPatch {
     private final InstructionSet instructions;
     private final List<Long> emptyFunctions = new ArrayList<>();
 
-    /// @param arena where empty functions are put, which some sites call when they are off
+    /// @param arena for empty functions, which some sites call when they are off
     public CallPatch(CodeWriter writer, CodeMemory code, CodeArena arena, CoreSync sync, InstructionSet instructions) {
         this.writer = writer;
         this.code = code;
@@ -55,9 +55,9 @@ public final class CallPatch {
         this.instructions = instructions;
     }
 
-    /// How `site` will be toggled between nothing and a transfer to `stub`.
+    /// Plans how `site` will be toggled between nothing and a transfer to `stub`.
     ///
-    /// @throws IllegalArgumentException when the bytes at the site are not what `site` says, or the stub is out of
+    /// @throws IllegalArgumentException when the bytes at the site differ from `site`, or the stub is out of
     ///     reach
     /// @throws IOException when there is no memory within reach for an empty function
     public PatchPlan plan(SiteInstruction site, long stub) throws IOException {
@@ -100,8 +100,8 @@ public final class CallPatch {
         }
     }
 
-    /// Step 6: lets transfers to the hook stub at `stub` go on in `body`: call to call. One store, no wait; threads may
-    /// still be in the old body afterwards, or on the way to it.
+    /// Step 6: redirects the hook stub at `stub` to `body`, from one call to the next. One store, no wait;
+    /// threads may still be in the old body afterwards, or on the way to it.
     ///
     /// @throws IllegalArgumentException when there is no hook stub, or `body` is out of reach
     public void retarget(long stub, long body) {

@@ -6,10 +6,10 @@ import java.util.List;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.shim.NativeApi;
 
-/// Switches sites on and off, one store each, no wait: step 5 of [CallPatch]. Java has no other way to do so. The words
-/// that are stored come from the session's table of sites.
+/// Switches sites on and off with one store each, without waiting: step 5 of [CallPatch]. Java has no other
+/// way to do so. The words to store come from the session's table of sites.
 ///
-/// Any number of threads may switch; of stores to one site the last one stands.
+/// Any number of threads may switch; the last store to a site wins.
 public final class SiteSwitch {
     private final NativeApi api;
 
@@ -30,22 +30,22 @@ public final class SiteSwitch {
         });
     }
 
-    /// Lets a recorder see calls, or none any more. No entry stays without its exit: the
-    /// exits are switched on first, and off last.
+    /// Starts or stops a recorder's view of calls. No entry lacks its exit: exits are switched on first, and
+    /// off last.
     ///
     /// @param exits   indices of the site table
-    /// @param entries the same
+    /// @param entries indices of the site table
     public void toggleCalls(List<Integer> exits, List<Integer> entries, boolean on) {
         toggle(on ? exits : entries, on);
         toggle(on ? entries : exits, on);
     }
 
-    /// What the shim does with indices (int) that stand at an address.
+    /// A function of the shim that takes an array of indices (int).
     private interface OfIndices {
         void accept(long indices, int count);
     }
 
-    /// Takes clients from sites, so that nothing is called there when they are on again.
+    /// Removes clients from sites, so that nothing is called there when they are on again.
     public void forgetClients(List<Integer> sites) {
         withIndices(sites, api::forgetClients);
     }

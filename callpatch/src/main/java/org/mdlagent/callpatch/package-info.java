@@ -1,4 +1,4 @@
-/// Sites that one store toggles: how they are made so, and how they are toggled.
+/// Sites that one store toggles: how they are made, and how they are toggled.
 @NullMarked
 package org.mdlagent.callpatch;
 

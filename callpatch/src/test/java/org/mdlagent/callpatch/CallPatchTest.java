@@ -41,7 +41,7 @@ import org.mdlagent.arch.site.FrameKey;
 import org.mdlagent.arch.site.SiteInstruction;
 import org.mdlagent.arch.site.SiteInstruction.Form;
 
-/// Real sites, executed: what a function returns tells where its site has led to.
+/// Real sites, executed: a function's result tells where its site has led.
 class CallPatchTest {
     private static final NativeApi API = NativeApi.ofHarness(Path.of("../native-shim/target/cmake/libmdl_harness.so"));
     private static final MethodHandle CALL =
@@ -148,7 +148,8 @@ class CallPatchTest {
         assertThat(log).as("toggled without a sync").hasSize(2);
     }
 
-    /// A patcher that never goes on after any of its stores leaves a site that executes as before, or does nothing.
+    /// A patcher that stops for good after any of its stores leaves a site that executes as before, or does
+    /// nothing.
     @ParameterizedTest
     @ValueSource(ints = {8, 64})
     void shouldLeaveSiteRightAfterEachStoreOfInstallation(int unit) throws Exception {
@@ -184,7 +185,8 @@ class CallPatchTest {
         assertThat(steps[0]).isEqualTo(stores).isGreaterThan(3 * SITES);
     }
 
-    /// A half-made padded call is `addr32 adc $imm32,%eax` for a while (HookView): EAX is 0 before, and carry clear.
+    /// A half-made padded call is `addr32 adc $imm32,%eax` for a while (HookView): EAX is 0 before, and carry
+    /// clear.
     private static Set<Integer> allowedMidway(Site site) {
         Set<Integer> allowed = new HashSet<>(Set.of(NOTHING));
         byte[] now = Memory.copy(site.hook.address(), 6);
@@ -279,7 +281,7 @@ class CallPatchTest {
                 .hasMessageContaining("out of reach");
     }
 
-    /// Where the off word of a call leads to whose displacement is toggled.
+    /// Target of the off word of a call whose displacement is toggled.
     private static long offTarget(Site site) {
         assertThat(site.plan.toggleAt()).as("split after one byte").isEqualTo(site.hook.address() + 1);
         return site.hook.address() + 5 + site.plan.off();
@@ -302,7 +304,7 @@ class CallPatchTest {
         assertThat(Memory.copy(text, SLOT)).isEqualTo(before);
     }
 
-    /// One site for each form and offset in a line.
+    /// One site for each form and offset in a cache line.
     private List<Site> prepare(CallPatch callPatch, InstructionSet instructions) throws IOException {
         List<Site> sites = new ArrayList<>();
         for (Form form : TRANSFERS) {

@@ -4,16 +4,16 @@ import org.jspecify.annotations.Nullable;
 
 /// A place in the program where a function begins or ends, and where clients may run.
 ///
-/// @param id       its number: probes are numbered from 0 without gaps, and keep their numbers
-/// @param kind     which of the two
-/// @param function address of the function; 0 when the program shows it with the first call only, or several share
-///     the probe
+/// @param id       its number; numbers start at 0, have no gaps and are permanent
+/// @param kind     entry or exit
+/// @param function address of the function; 0 when it is known only after the first call, or several
+///     functions share the probe
 /// @param address  of the instruction
-/// @param name     demangled; null when the function is not known
-/// @param symbol   as in the symbol table; null when the function is not known
+/// @param name     demangled; null when the function is unknown
+/// @param symbol   as in the symbol table; null when the function is unknown
 /// @param image    path of the executable or library
-/// @param file     source file, null when it is not known, or not yet
-/// @param line     where the function is defined, 0 when it is not known
+/// @param file     source file, null while or if it is unknown
+/// @param line     where the function is defined, 0 when unknown
 public record Probe(
         int id,
         Kind kind,
@@ -25,7 +25,7 @@ public record Probe(
         @Nullable String file,
         int line) {
 
-    /// What a probe sees.
+    /// The event at a probe.
     public enum Kind {
         /// The function begins.
         ENTRY,

@@ -20,11 +20,11 @@ import org.mdlagent.arch.shim.NativeApi;
 import org.mdlagent.arch.site.SiteKind;
 import org.mdlagent.callpatch.SiteSwitch;
 
-/// The client interface of probes ("Living on the Edge", PLDI 2016, figure 3) for Java: what `fastinst.h` is for C.
-/// A probe has one client, of either language, and the last one given stays.
+/// The client interface of probes ("Living on the Edge", PLDI 2016, figure 3) for Java, the counterpart of
+/// `fastinst.h` for C. A probe has one client, in either language; the last one activated wins.
 ///
-/// What is attached is machine code that follows the C calling convention, `void (uint32_t probe, void *function)`,
-/// or a [Recorder]. Java itself does not run at a probe. Used by one thread, the agent's.
+/// A client is machine code with the C calling convention, `void (uint32_t probe, void *function)`, or a
+/// [Recorder]. Java itself does not run at a probe. Used by one thread, the agent's.
 public final class ProbeClient {
     private static final int NO_PROBE = 2;
 
@@ -40,9 +40,10 @@ public final class ProbeClient {
         siteSwitch = new SiteSwitch(api);
     }
 
-    /// Tells `listener` of every probe from number `first` on, but for those of imported functions ([Imports]).
+    /// Passes every probe from number `first` on to `listener`, except those of imported functions
+    /// ([Imports]).
     ///
-    /// @return the number to go on with when libraries have been loaded
+    /// @return the number to continue with after libraries have been loaded
     public int discover(int first, ProbeListener listener) {
         int count = sites.countAcquire();
         for (int id = first; id < count; id++) {
@@ -54,7 +55,7 @@ public final class ProbeClient {
         return count;
     }
 
-    /// How many functions have their calls counted by the profiler, and let no client in: those in Go.
+    /// Number of functions whose calls only the profiler counts and that accept no client: Go functions.
     public int countedAlone() {
         int found = 0;
         for (int id = sites.countAcquire() - 1; id >= 0; id--) {
@@ -65,11 +66,11 @@ public final class ProbeClient {
         return found;
     }
 
-    /// Lets `function` run at each of the probes, in place of what ran there: all or, when one of them does not
-    /// exist, none.
+    /// Activates `function` at each of the probes, in place of their clients: at all of them, or at none if
+    /// one does not exist.
     ///
-    /// @param function address of code that stays as long as it is attached, and for as long as a thread may be in
-    ///     it
+    /// @param function address of code that must stay as long as it is active, and as long as a thread may be
+    ///     in it
     /// @throws IllegalArgumentException when there is no such probe, or the function is 0
     /// @throws IllegalStateException when the agent's probes are switched off for good
     public void activate(long function, int... probes) {
@@ -79,11 +80,11 @@ public final class ProbeClient {
         attach(function, probes);
     }
 
-    /// Lets `recorder` record at each of the probes.
+    /// Activates `recorder` at each of the probes.
     ///
     /// @throws IllegalArgumentException when there is no such probe
-    /// @throws IllegalStateException when the agent's probes are switched off for good, or latencies are the
-    ///     profiler's
+    /// @throws IllegalStateException when the agent's probes are switched off for good, or the profiler
+    ///     records latencies
     public void activate(Recorder recorder, int... probes) {
         switch (recorder) {
             case COUNT -> attach(api.counter(), probes);
@@ -96,7 +97,7 @@ public final class ProbeClient {
         }
     }
 
-    /// Nothing runs at the probes any more but the profiler, where there is one.
+    /// Deactivates the probes' clients. The profiler, if there is one, is not affected.
     ///
     /// @throws IllegalArgumentException when there is no such probe
     /// @throws IllegalStateException when the agent's probes are switched off for good
@@ -107,21 +108,21 @@ public final class ProbeClient {
         }
     }
 
-    /// Begins to count an event of the kernel, without probes.
+    /// Begins to count a kernel event, without probes.
     ///
-    /// @param pid whose events alone count, 0 for all processes of the session
-    /// @param tid the same, 0 for all threads
-    /// @throws IllegalArgumentException when that cannot be had, with the reason
+    /// @param pid process to count, 0 for all processes of the session
+    /// @param tid thread to count, 0 for all threads
+    /// @throws IllegalArgumentException when that is not possible, with the reason
     public EventCounter count(KernelEvent event, int pid, int tid) {
         return EventCounter.open(api, event, pid, tid);
     }
 
-    /// The session's processes that have not ended.
+    /// The session's live processes.
     public List<LiveThreads> processes() {
         return LiveThreads.all(api);
     }
 
-    /// Calls that a probe has seen, by all threads of the session's processes, while [Recorder#COUNT] was attached.
+    /// Calls seen by a probe while [Recorder#COUNT] was active, in all threads of the session's processes.
     ///
     /// @throws IllegalArgumentException when there is no such probe
     public long calls(int probe) {
@@ -135,7 +136,7 @@ public final class ProbeClient {
         return sum;
     }
 
-    /// Calls of a probe's function so far, as the profiler has counted or estimated them; 0 where it does not record.
+    /// Calls of a probe's function so far, as counted or estimated by the profiler; 0 if it does not record.
     ///
     /// @throws IllegalArgumentException when there is no such probe
     public double profiledCalls(int probe) {
@@ -170,7 +171,7 @@ public final class ProbeClient {
         for (int probe : probes) {
             require(probe);
             SiteKind kind = sites.get(probe).kind();
-            if (kind != SiteKind.RETURN) { // it has no code of its own
+            if (kind != SiteKind.RETURN) { // a return has no code of its own
                 (kind.isExit() ? exits : entries).add(probe);
             }
         }
@@ -202,7 +203,7 @@ public final class ProbeClient {
         return new String(Memory.copy(at + Integer.BYTES, Memory.getInt(at)), StandardCharsets.UTF_8);
     }
 
-    /// Whether `main` runs, or is let go on: it does not wait for the agent any more.
+    /// Whether `main` runs or has been released: it no longer waits for the agent.
     public boolean mainHasBegun() {
         return Memory.getIntAcquire(header + HeaderDescriptor.STATE) != HeaderDescriptor.STATE_STARTING;
     }

@@ -1,6 +1,6 @@
 package org.mdlagent.fastinst;
 
-/// Hears of probes that have been found.
+/// Receives discovered probes.
 @FunctionalInterface
 public interface ProbeListener {
     void discovered(Probe probe);

@@ -39,12 +39,12 @@ import org.mdlagent.fastinst.snippet.CallableFunctions;
 import org.mdlagent.fastinst.snippet.MetricTable;
 import org.mdlagent.fastinst.snippet.Snippets;
 
-/// The probes of this process: finds them, gives each function a record and each site a trampoline, and switches
-/// them.
+/// The probes of this process: finds them, gives each function a record and each site a trampoline, and
+/// switches them.
 ///
 /// Used by one thread, the agent's.
 public final class Probes {
-    /// The stub of a whole function takes some 150 bytes with what unwinders must know: room for more than a million.
+    /// The stub of a whole function takes about 150 bytes with its unwind data: room for more than a million.
     private static final long TRAMPOLINE_BYTES_MAX = 256L << 20;
 
     private final NativeApi api;
@@ -64,9 +64,9 @@ public final class Probes {
     private final CodePlaces codePlaces;
     private final ProbePoints points;
 
-    /// @param sync             tells when changed code is fetched
-    /// @param libraryFunctions room for functions of libraries that are opened later
-    /// @param notes            receives what was found and left alone, for the log
+    /// @param sync             tells when all cores have fetched changed code
+    /// @param libraryFunctions room for functions of libraries opened later
+    /// @param notes            receives what was found but left alone, for the log
     public Probes(
             NativeApi api, CoreSync sync, boolean exact, int libraryFunctions, ProbeFilter filter, List<String> notes) {
         this.api = api;
@@ -126,71 +126,73 @@ public final class Probes {
 
     /// Follows the dynamic linker: [Images#follow].
     ///
-    /// @return false when the application opens or closes an image at this moment, so that it must be done later
+    /// @return false when the application is opening or closing an image, so that the call must be repeated
+    ///     later
     /// @throws IOException when code memory is refused
     public boolean follow() throws IOException {
         return images.follow();
     }
 
-    /// Gives functions probes that nobody has named when the program started: [Images#demand]. Those are opened then,
-    /// as by [#follow].
+    /// Gives probes to functions that were not selected at program start: [Images#demand]. They count as
+    /// opened, as after [#follow].
     ///
-    /// @return null when the application opens or closes an image, or has since the last [#follow]
-    /// @throws IllegalArgumentException when more functions are meant than may be
+    /// @return null when the application is opening or closing an image, or has done so since the last
+    ///     [#follow]
+    /// @throws IllegalArgumentException when more functions match than are allowed
     /// @throws IOException when code memory is refused
     public Images.@Nullable Demanded demand(ProbeFilter wanted, boolean one, int most) throws IOException {
         return images.demand(wanted, one, most);
     }
 
-    /// Whether the session's filter has chosen the probes of all images of some paths.
+    /// Whether the session's filter has selected the probes of all images with these paths.
     public boolean areSelected(Predicate<String> paths) {
         return images.areSelected(paths);
     }
 
-    /// Paths of the images that are loaded.
+    /// Paths of the loaded images.
     public List<String> images() {
         return images.paths();
     }
 
-    /// What [ProbeClient#discover] tells: the same as before, as long as this is.
+    /// The version of what [ProbeClient#discover] returns; equal versions mean equal results.
     ///
     /// @param changes of images and of what is known of their functions
-    /// @param learned probes that have shown whose they are
+    /// @param learned probes whose function has been learned
     public record Version(int changes, int learned) {}
 
     public Version version() {
         return new Version(images.changes() + lines.resolved(), learned.count());
     }
 
-    /// What runs at probes beside recording.
+    /// Code that runs at probes in addition to recording.
     public Snippets snippets() {
         return snippets;
     }
 
-    /// What readers know of the values of snippets.
+    /// The published values of snippets.
     public MetricTable metrics() {
         return metrics;
     }
 
-    /// What snippets may call.
+    /// Functions that snippets may call.
     public CallableFunctions callable() {
         return callable;
     }
 
-    /// Address of a text in the program's memory, for functions that snippets call: as C has strings, with a NUL behind
-    /// it. It stays there for good.
+    /// Address of a NUL-terminated copy of a text in the program's memory, for functions that snippets call.
+    /// It is permanent.
     ///
     /// @throws IllegalStateException when the session is full
     public long text(String text) {
         return tables.terminated(text);
     }
 
-    /// What the program calls in libraries without probes.
+    /// The program's calls of libraries without probes.
     public Imports imports() {
         return imports;
     }
 
-    /// Which call returns to an address.
+    /// Finds the call that returns to an address.
     public ReturnSites returnSites() {
         return returnSites;
     }
@@ -200,12 +202,12 @@ public final class Probes {
         return tables.string(text);
     }
 
-    /// Whose code an address is in.
+    /// Finds the function or image that contains an address.
     public CodePlaces codePlaces() {
         return codePlaces;
     }
 
-    /// The calls that functions with probes make, as the files of their images show them.
+    /// The calls made by probed functions, found in the files of their images.
     ///
     /// @throws IOException when a file cannot be read
     public List<Call> calls() throws IOException {
@@ -214,13 +216,12 @@ public final class Probes {
         }
     }
 
-    /// Whether the last [#follow] has brought probes, new ones or such that were there before: [#activateOpened],
-    /// [#openedFunctions].
+    /// Whether the last [#follow] opened probes, new or reopened: [#activateOpened], [#openedFunctions].
     public boolean haveOpened() {
         return !images.opened().isEmpty();
     }
 
-    /// Indices of the functions whose probes the last [#follow] has brought.
+    /// Indices of the functions whose probes the last [#follow] opened.
     public List<Integer> openedFunctions() {
         return images.opened().stream()
                 .flatMapToInt(image -> IntStream.of(image.probedFunctions()))
@@ -228,14 +229,15 @@ public final class Probes {
                 .toList();
     }
 
-    /// Switches on what the last [#follow] has brought: exits before entries, so that no entry stays without its
-    /// exit.
+    /// Switches on the probes that the last [#follow] opened: exits before entries, so that no entry lacks
+    /// its exit.
     public void activateOpened() {
         images.activateOpened(false);
     }
 
-    /// The same for the sites whose function is not known, which no switching of functions reaches: exits, which close
-    /// whatever frame they meet, before entries, which ask the shim for their function.
+    /// As [#activateOpened], but only for sites of unknown functions, which switching by function does not
+    /// reach: exits, which close whatever frame they meet, before entries, which ask the shim for their
+    /// function.
     public void activateOpenedUnknown() {
         if (learned.isAnyUnknown()) {
             images.activateOpened(true);
@@ -255,17 +257,17 @@ public final class Probes {
         return functions.address(index);
     }
 
-    /// Indices of the functions with probes that `wanted` includes, those of closed libraries left out.
+    /// Indices of the probed functions that `wanted` includes, except those of closed libraries.
     public List<Integer> functions(ProbeFilter wanted) {
         return functions.matching(wanted);
     }
 
-    /// The sites of functions as they stand in memory.
+    /// The sites of functions as they are in memory.
     public List<ProbePoint> points(List<Integer> wanted) {
         return points.find(wanted);
     }
 
-    /// Whether the recorder is to leave a function out: [#leaveOut].
+    /// Whether a function is excluded from recording: [#leaveOut].
     public boolean isLeftOut(int function) {
         return functions.get(function).isOff();
     }
@@ -275,51 +277,51 @@ public final class Probes {
         return new Tier(functions.get(function).mean());
     }
 
-    /// Whether the filter has named that tier.
+    /// Whether the user named that tier.
     public boolean isTierNamed(int function) {
         return functions.isTierNamed(function);
     }
 
-    /// Lets other calls of a function be timed from now on. Those that are in progress are recorded as they began.
+    /// Changes which calls of a function are timed from now on. Calls in progress are recorded as they began.
     public void setTier(int function, Tier tier) {
         functions.setTier(function, tier, tier.mean());
     }
 
-    /// Lets one of `mean` calls of a function be timed by chance from now on, while its probes are on.
+    /// Times one of `mean` calls of a function by chance from now on, while its probes are on.
     ///
     /// @param mean   above 1
-    /// @param weight calls that a timed one stands for, those while its probes are off included
+    /// @param weight calls that a timed one stands for, including those made while its probes are off
     public void timeByChance(int function, int mean, int weight) {
         functions.setTier(function, new Tier(mean), weight);
     }
 
-    /// Lets calls that are timed by chance stand for more or fewer from now on.
+    /// Changes how many calls each call timed by chance stands for.
     public void setWeight(int function, int weight) {
         functions.setWeight(function, weight);
     }
 
-    /// Notes whether the recorder is to leave a function out from now on. Its probes stay as they are.
+    /// Excludes a function from recording, or includes it. Its probes are not switched.
     public void leaveOut(int function, boolean out) {
         functions.leaveOut(function, out);
     }
 
-    /// Lets the recorder see every call of these functions, or none. Calls that are in progress then are not timed.
+    /// Records every call of these functions, or none. Calls then in progress are not timed.
     public void record(List<Integer> recorded, boolean on) {
         recorded.forEach(function -> functions.leaveOut(function, !on));
         siteSwitch.toggleCalls(functions.exits(recorded), functions.entries(recorded), on);
     }
 
-    /// Gives sites to their functions: [LearnedSites#adopt].
+    /// Assigns sites to their learned functions: [LearnedSites#adopt].
     ///
     /// @return the functions whose sites have changed
     public Set<Integer> adoptLearnedSites() {
         return learned.adopt();
     }
 
-    /// Finds the source lines of functions that have come: [SourceLines#resolve].
+    /// Finds the source lines of new functions: [SourceLines#resolve].
     ///
-    /// @param meanwhile is done now and then
-    /// @throws IOException when a line table is damaged; the functions of other images have theirs
+    /// @param meanwhile run periodically
+    /// @throws IOException when a line table is damaged; functions of other images have their lines
     public void resolveLines(Runnable meanwhile) throws IOException {
         lines.resolve(images.probed(), meanwhile);
     }

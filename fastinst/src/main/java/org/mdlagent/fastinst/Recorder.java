@@ -1,10 +1,10 @@
 package org.mdlagent.fastinst;
 
-/// What machine code of the agent records at a probe.
+/// What the agent's machine code records at a probe.
 public enum Recorder {
-    /// The calls, in the blocks of the threads: [ProbeClient#calls].
+    /// Calls, in the threads' blocks: [ProbeClient#calls].
     COUNT,
-    /// The calls of a function and how long each takes, in the session's profile; needs the probes of its entry and
-    /// of all its exits. The profiler attaches it itself, where there is one.
+    /// The calls of a function and their durations, in the session's profile; needs the probes of its entry
+    /// and of all its exits. The profiler, if there is one, attaches it itself.
     LATENCY
 }

@@ -1,5 +1,5 @@
-/// Where to measure: providers find the probe sites that compilers left, and the probe table and trampolines make
-/// them probes.
+/// Probe sites: providers find the sites that compilers left, and the probe table and trampolines turn them
+/// into probes.
 @NullMarked
 package org.mdlagent.fastinst;
 

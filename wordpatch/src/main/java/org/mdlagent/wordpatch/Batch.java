@@ -3,8 +3,8 @@ package org.mdlagent.wordpatch;
 import java.util.ArrayList;
 import org.mdlagent.arch.shim.StoreList;
 
-/// A patch of many sites, which take each step together. What each step stores is written down before the first is
-/// taken, so that a step is one call, or a few, however many sites there are.
+/// A patch of many sites, which take each step together. The stores of each step are collected before the
+/// first step, so that a step takes one call, or a few, for any number of sites.
 final class Batch extends Pending {
     /// Steps 1 and 7: the rows of old straddling instructions.
     final StoreList rows;
@@ -12,7 +12,7 @@ final class Batch extends Pending {
     /// Step 1: the rows inside new words, which stay.
     final StoreList interior = new StoreList(1);
 
-    /// Step 2, and what the sites that take one step store.
+    /// Step 2, and the stores of sites that take one step.
     final StoreList first;
 
     /// Step 4.
@@ -21,7 +21,7 @@ final class Batch extends Pending {
     /// Step 6.
     final StoreList fronts;
 
-    /// Of the sites that take one step those where a straddling instruction changes on one side, and which.
+    /// Sites that take one step and change a straddling instruction on one side, and which side.
     final ArrayList<PatchSite> oneSided = new ArrayList<>(0);
 
     final ArrayList<Part> onlySides = new ArrayList<>(0);
@@ -35,7 +35,7 @@ final class Batch extends Pending {
         fronts = new StoreList(sites);
     }
 
-    /// Makes room for one more site, so that nothing fails when a part of what it stores is written down.
+    /// Makes room for one more site, so that nothing fails while its stores are being collected.
     ///
     /// @param interiorRows of its new word
     void reserve(int interiorRows) {
@@ -53,7 +53,7 @@ final class Batch extends Pending {
         patcher.store(this);
     }
 
-    /// The sites remember their last patch, and so this for long.
+    /// Drops references: sites remember their last patch, and through it this batch.
     void forget() {
         rows.clear();
         interior.clear();

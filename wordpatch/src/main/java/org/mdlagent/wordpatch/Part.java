@@ -4,16 +4,17 @@ import org.mdlagent.arch.shim.CodeWriter;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.shim.StoreList;
 
-/// The bytes of a site that lie in one atomic unit, as a part of the eight bytes that one locked store replaces.
+/// The bytes of a site that lie in one atomic unit, as a part of the eight bytes that one locked store
+/// replaces.
 ///
-/// @param alias  where those eight bytes start, through the alias; they lie in the same unit
+/// @param alias  start of those eight bytes, through the alias; they lie in the same unit
 /// @param shift  bits from there to the part
 /// @param offset bits from the site's start to the part
-/// @param mask   of the part's bits, as they lie in the site's word
+/// @param mask   of the part's bits, at their position in the site's word
 record Part(long alias, int shift, int offset, long mask) {
     /// @param siteAlias of the site's first byte
     /// @param from      offset of the part's first byte in the site
-    /// @param to        offset behind its last byte
+    /// @param to        offset one past its last byte
     /// @param unit      bytes within which a store is atomic for fetch
     static Part of(long siteAlias, int from, int to, int unit) {
         long start = siteAlias + from;
@@ -36,12 +37,13 @@ record Part(long alias, int shift, int offset, long mask) {
         return ((word ^ other) & mask) != 0;
     }
 
-    /// Replaces the part by that of `word`, by one store. Neighbours that change meanwhile keep their change.
+    /// Replaces the part by that of `word`, with one store. Concurrent changes of neighbouring bytes are
+    /// kept.
     void store(CodeWriter writer, long word) {
         writer.replace(alias, inPlace(mask), inPlace(word & mask));
     }
 
-    /// Adds to `stores` what [#store] stores, for [CodeWriter#replaceAll].
+    /// Adds the store of [#store] to `stores`, for [CodeWriter#replaceAll].
     void addTo(StoreList stores, long word) {
         stores.add(alias, inPlace(mask), inPlace(word & mask));
     }
@@ -50,7 +52,8 @@ record Part(long alias, int shift, int offset, long mask) {
         return bits >>> offset << shift;
     }
 
-    /// The word of `length` bytes at an address of any alignment; no byte outside the quadwords that hold it is read.
+    /// The word of `length` bytes at an address of any alignment; no byte outside the quadwords that contain
+    /// it is read.
     static long read(long address, int length) {
         long low = address & -Long.BYTES;
         int shift = (int) (address - low) * Byte.SIZE;

@@ -1,15 +1,16 @@
 package org.mdlagent.wordpatch;
 
-/// What became of a patch.
+/// The result of a patch.
 public sealed interface PatchResult extends StartResult {
-    /// The site holds the new word. A core may execute the old one until it next serialises, or T_max has gone by.
+    /// The site has the new word. A core may execute the old one until it next serialises, or T_max has
+    /// passed.
     record Patched() implements PatchResult {}
 
-    /// Another patch of the site, or of one that overlaps it, is under way: nothing was done. It can be finished by
-    /// this patcher ([PatchSite#pending]).
+    /// Another patch of the site, or of an overlapping one, is in progress: nothing was done. This patcher
+    /// can finish that patch ([PatchSite#pending]).
     record Contended() implements PatchResult {}
 
-    /// The patch would not be safe: nothing was done.
+    /// The patch would be unsafe: nothing was done.
     ///
     /// @param reason for people
     record Rejected(String reason) implements PatchResult {}

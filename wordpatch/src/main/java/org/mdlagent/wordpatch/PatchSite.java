@@ -7,7 +7,7 @@ import org.mdlagent.arch.cpu.CoreSync;
 
 /// Up to eight bytes of code, whole instructions, that patches replace. Made by [WordPatch#site].
 public final class PatchSite {
-    /// Words that a site is toggled between are few; a site that gets ever new ones forgets the oldest.
+    /// A site toggles between few words; one that gets ever new words forgets the oldest.
     private static final int TRANSITIONS_KEPT = 8;
 
     private static final Transition[] NO_TRANSITIONS = {};
@@ -22,12 +22,12 @@ public final class PatchSite {
     private volatile PatchSite[] overlapping = NO_SITES;
     private volatile Transition[] transitions = NO_TRANSITIONS;
 
-    /// The side of a straddling instruction that the last patch changed alone; null when it changed both.
+    /// The only side of a straddling instruction that the last patch changed; null when it changed both.
     private @Nullable Part lastSide;
 
     private long lastSideTicket;
 
-    /// The next of those that start at the same address; guarded by the patcher's list of sites.
+    /// The next site at the same address; guarded by the patcher's list of sites.
     private @Nullable PatchSite nextThere;
 
     /// @param unit bytes within which a store is atomic for fetch
@@ -50,12 +50,12 @@ public final class PatchSite {
         return length;
     }
 
-    /// The bytes that the site has now, little-endian.
+    /// The site's current bytes, little-endian.
     public long word() {
         return Part.read(alias, length);
     }
 
-    /// The patch that is under way, which any patcher may finish; null when there is none.
+    /// The patch in progress, which any patcher may finish; null for none.
     public @Nullable Pending pending() {
         Pending patch = latest.get();
         return patch == null || patch.isFinished() ? null : patch;
@@ -65,12 +65,12 @@ public final class PatchSite {
         return alias;
     }
 
-    /// The bytes before the boundary of the atomic unit; all bytes when there is none.
+    /// The bytes before the boundary of the atomic unit; all bytes if there is no boundary.
     Part front() {
         return front;
     }
 
-    /// The bytes behind the boundary; null when there is none.
+    /// The bytes after the boundary; null if there is none.
     @Nullable
     Part tail() {
         return tail;
@@ -95,8 +95,8 @@ public final class PatchSite {
         overlapping = more;
     }
 
-    /// Makes `patch` the one that is under way, if there is none here and on sites that overlap this one. When two
-    /// patchers take overlapping sites at once, one fails or both do.
+    /// Makes `patch` the one in progress, if there is none here or at an overlapping site. If two patchers
+    /// take overlapping sites at once, at least one fails.
     boolean take(Pending patch) {
         Pending before = latest.get();
         if (before != null && !before.isFinished() || !latest.compareAndSet(before, patch)) {
@@ -111,7 +111,7 @@ public final class PatchSite {
         return true;
     }
 
-    /// Gives back what was taken, when nothing has been stored.
+    /// Releases the site; nothing has been stored.
     void giveBack() {
         latest.set(null);
     }
@@ -126,8 +126,8 @@ public final class PatchSite {
         return null;
     }
 
-    /// What a thread does in place of the straddling instruction of the word `from`, if another transition knows it,
-    /// else 0.
+    /// What a thread does in place of the straddling instruction of the word `from`, if another transition
+    /// knows it, else 0.
     long headAction(long from, long row) {
         for (Transition transition : transitions) {
             Transition.Head head = transition.head();
@@ -138,7 +138,7 @@ public final class PatchSite {
         return 0;
     }
 
-    /// Two patchers that keep one at once may lose one of them, which is then worked out again.
+    /// If two patchers keep a transition at once, one may be lost and is then computed again.
     void keep(Transition transition) {
         Transition[] kept = transitions;
         Transition[] more = new Transition[Math.min(kept.length + 1, TRANSITIONS_KEPT)];
@@ -147,21 +147,22 @@ public final class PatchSite {
         transitions = more;
     }
 
-    /// One side of a straddling instruction has been changed alone. Called while the site is taken.
+    /// Notes that one side of a straddling instruction has been changed alone. Called while the site is
+    /// taken.
     void sideStored(Part side, long ticket) {
         lastSide = side;
         lastSideTicket = ticket;
     }
 
-    /// Both sides change, with syncs between. Called while the site is taken.
+    /// Notes that both sides change, with syncs between. Called while the site is taken.
     void bothSidesChange() {
         if (lastSide != null) {
             lastSide = null;
         }
     }
 
-    /// Whether a core may still have fetched what a straddling instruction here had on its other side before that was
-    /// changed alone. Called while the site, and so all that overlap it, is taken.
+    /// Whether a core may have fetched the other side of a straddling instruction before its last one-sided
+    /// change. Called while the site, and with it every overlapping one, is taken.
     boolean mayMixWithOtherSide(Part side, CoreSync sync) {
         boolean mixes = isOtherSideFresh(side, sync);
         for (PatchSite other : overlapping) {

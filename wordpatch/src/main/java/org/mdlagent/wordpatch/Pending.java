@@ -3,19 +3,19 @@ package org.mdlagent.wordpatch;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/// A patch that has been started: the paper's asynchronous patch (PLDI 2016, section 4.2), whose states these are.
+/// A patch that has been started: the paper's asynchronous patch (PLDI 2016, section 4.2), with its states.
 ///
-/// Any patcher may carry it on; there is one at a time, and it holds the patch for one step only. A patcher that fails
-/// inside a step leaves the state as it was: steps can be repeated.
+/// Any patcher may continue it. One patcher at a time holds the patch, for one step only. A patcher that
+/// fails inside a step leaves the state as it was: steps can be repeated.
 public abstract sealed class Pending implements StartResult permits SitePatch, Batch {
     enum State {
-        /// Somebody is taking a step. Only others see this.
+        /// A patcher is taking a step. Only others see this.
         HELD,
         /// Nothing, or an unknown part of the first step, has been done.
         STARTING,
-        /// The trapping byte is stored; the tail may be when all cores have seen that.
+        /// The trapping byte is stored; the tail may be stored when all cores have seen it.
         FIRST_WAIT,
-        /// The tail is stored; the front may be when all cores have seen that.
+        /// The tail is stored; the front may be stored when all cores have seen it.
         SECOND_WAIT,
         FINISHED
     }
@@ -25,11 +25,12 @@ public abstract sealed class Pending implements StartResult permits SitePatch, B
 
     private final WordPatch patcher;
 
-    /// What others see of the state, by its ordinal, which only grows but for while the patch is held, as it is at
-    /// first: 0, which needs no store.
+    /// The state as others see it, by its ordinal, which only grows, except that it is 0 while the patch is
+    /// held. 0 is also its initial value and needs no store.
     private final AtomicInteger published = new AtomicInteger();
 
-    /// What follows is the holder's. Others may look at a ticket that is changing; they then fail to take hold.
+    /// The fields below belong to the holder. Others may read a ticket that is changing; they then fail to
+    /// take hold.
     private State state = State.STARTING;
 
     private long ticket;
@@ -39,12 +40,12 @@ public abstract sealed class Pending implements StartResult permits SitePatch, B
         this.patcher = patcher;
     }
 
-    /// Takes the steps up to the next sync. Called by who holds the patch.
+    /// Takes the steps up to the next sync. Called by the holder.
     abstract void store(WordPatch patcher);
 
     /// Does what can be done without waiting.
     ///
-    /// @return whether the patch is finished, by whomever
+    /// @return whether the patch is finished, by any patcher
     public boolean finish() {
         int seen = published.get();
         while (seen != FINISHED) {
@@ -56,11 +57,11 @@ public abstract sealed class Pending implements StartResult permits SitePatch, B
         return true;
     }
 
-    /// Finishes the patch, waiting where it must.
+    /// Finishes the patch, waiting where necessary.
     public void await() {
         for (int seen = published.get(); seen != FINISHED; seen = published.get()) {
             if (seen == HELD) {
-                Thread.onSpinWait(); // For one step of another patcher, which has been stopped at worst.
+                Thread.onSpinWait(); // Waits for one step of another patcher, which may be descheduled.
             } else {
                 patcher.awaitDue(seen, ticket);
                 boolean unused = step(seen);
@@ -68,7 +69,7 @@ public abstract sealed class Pending implements StartResult permits SitePatch, B
         }
     }
 
-    /// Takes the next step, unless somebody else is doing so, or has done.
+    /// Takes the next step, unless another patcher is doing so or has done so.
     private boolean step(int seen) {
         if (!published.compareAndSet(seen, HELD)) {
             return false;
@@ -101,9 +102,9 @@ public abstract sealed class Pending implements StartResult permits SitePatch, B
         ticket = next;
     }
 
-    /// Tells everybody what the holder has done.
+    /// Publishes the holder's state.
     void letGo() {
-        // As Memory.putLongRelease: in C1's code, setRelease is followed by a fence that nobody needs.
+        // As Memory.putLongRelease: in code of C1, setRelease is followed by an unnecessary fence.
         VarHandle.releaseFence();
         published.setPlain(state.ordinal());
     }

@@ -1,4 +1,4 @@
 package org.mdlagent.wordpatch;
 
-/// What became of [WordPatch#start]: the patch has to be finished, or all is said already.
+/// The result of [WordPatch#start]: a patch to be finished, or a final result.
 public sealed interface StartResult permits Pending, PatchResult {}

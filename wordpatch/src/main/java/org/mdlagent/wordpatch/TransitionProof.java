@@ -14,11 +14,12 @@ import org.mdlagent.arch.code.TrapTable;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.shim.NativeApi;
 
-/// Proves, by decoding, that a thread which is anywhere in a site's old word can go on when the new word stands there,
-/// and finds out what a thread is to do that meets a trapping byte on the way.
+/// Proves, by decoding, that a thread anywhere in a site's old word can go on when the new word is there, and
+/// finds out what a thread must do that meets a trapping byte on the way.
 ///
-/// The words are layout-equivalent (PLDI 2016, section 4.1) when every instruction head of the old word is one of the
-/// new word too, or has a trapping byte there, from which the thread goes on in a copy of the rest of the old word.
+/// The words are layout-equivalent (PLDI 2016, section 4.1) if every instruction head of the old word is also
+/// one of the new word, or has a trapping byte there, from which the thread continues in a copy of the rest
+/// of the old word.
 final class TransitionProof {
     private final NativeApi api;
     private final CodeMemory code;
@@ -42,8 +43,8 @@ final class TransitionProof {
         this.instructions = instructions;
     }
 
-    /// @throws UnsafePatchException when the words are not layout-equivalent, or an instruction that would have to
-    ///     be executed elsewhere cannot be
+    /// @throws UnsafePatchException when the words are not layout-equivalent, or an instruction that must be
+    ///     relocated cannot be
     Transition prove(PatchSite site, long from, long to) throws UnsafePatchException {
         int length = site.length();
         byte[] before = bytes(from, length);
@@ -89,13 +90,13 @@ final class TransitionProof {
         return new Transition.Head(site.alias() + at, trap.row(), trap.action(), stays);
     }
 
-    /// The head of the instruction that lies on both sides of the boundary, -1 when one begins there.
+    /// The head of the instruction that straddles the boundary, -1 when one begins there.
     private static int straddler(int[] heads, int boundary) {
         int found = Arrays.binarySearch(heads, boundary);
         return found >= 0 ? -1 : heads[-found - 2];
     }
 
-    /// Offsets of the instructions in a word, and its length at last.
+    /// Offsets of the instructions in a word, followed by its length.
     private int[] heads(String which, byte[] word) throws UnsafePatchException {
         byte[] lengths;
         long decoded;
@@ -118,8 +119,8 @@ final class TransitionProof {
         return Arrays.copyOf(heads, count);
     }
 
-    /// Leads a thread that meets a trapping byte at offset `at` through the instructions of the old word up to offset
-    /// `end`.
+    /// Leads a thread that meets a trapping byte at offset `at` through the instructions of the old word up
+    /// to offset `end`.
     private Transition.Trap trap(PatchSite site, long from, byte[] before, int at, int end)
             throws UnsafePatchException {
         long row = traps.row(site.address() + at);
@@ -136,7 +137,7 @@ final class TransitionProof {
                 row, known != 0 ? known : new Redirect.Jump(copy(old, site.address() + at)).action());
     }
 
-    /// Copies stay for good: a thread may be in one at any time.
+    /// Copies are permanent: a thread may be in one at any time.
     private long copy(byte[] old, long address) throws UnsafePatchException {
         try {
             int size = instructions.relocation().relocate(api, old, address, address).length;

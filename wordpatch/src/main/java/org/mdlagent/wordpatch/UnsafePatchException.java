@@ -1,6 +1,6 @@
 package org.mdlagent.wordpatch;
 
-/// Says why a word cannot be proved to be safe in place of another.
+/// The reason why a word cannot be proved safe as a replacement.
 final class UnsafePatchException extends Exception {
     private static final long serialVersionUID = 1;
 

@@ -72,8 +72,8 @@ public final class WordPatch {
     private final TreeMap<Long, PatchSite> sites = new TreeMap<>();
 
     /// @param api    decodes
-    /// @param writer stores to code: `api`, or what a test puts in front of it
-    /// @param code   where the sites' aliases are
+    /// @param writer stores to code: `api`, or a test's wrapper around it
+    /// @param code   provides the sites' aliases
     /// @param arena  for copies of instructions that a redirected thread executes
     /// @param traps  the session's trap table
     /// @param sync   between the steps
@@ -95,10 +95,10 @@ public final class WordPatch {
         proof = new TransitionProof(api, code, arena, traps, mode, instructions);
     }
 
-    /// The site of `length` bytes, 1 to 8, at `address`: whole instructions.
-    /// The same for the same arguments.
+    /// The site of `length` bytes, 1 to 8, at `address`: whole instructions. Equal arguments return the same
+    /// site.
     ///
-    /// @throws IllegalArgumentException when the bytes have no writable alias, or the length is another
+    /// @throws IllegalArgumentException when the bytes have no writable alias, or the length is out of range
     public PatchSite site(long address, int length) {
         if (length < 1 || length > Long.BYTES) {
             throw new IllegalArgumentException("a patch site has 1 to 8 bytes, not " + length);
@@ -128,9 +128,10 @@ public final class WordPatch {
         return site;
     }
 
-    /// Makes `word` the site's bytes and returns when it is done: two waits for a straddler, none otherwise.
+    /// Makes `word` the site's bytes and returns when that is done: two waits for a straddler, none
+    /// otherwise.
     ///
-    /// @param word the new bytes, little-endian; bytes beyond the site's length are not looked at
+    /// @param word the new bytes, little-endian; bytes beyond the site's length are ignored
     public PatchResult patch(PatchSite site, long word) {
         StartResult started = start(site, word);
         return switch (started) {
@@ -142,8 +143,7 @@ public final class WordPatch {
         };
     }
 
-    /// Starts to make `word` the site's bytes, and does not wait. What is still to be done, [Pending#finish] does
-    /// later.
+    /// Starts to make `word` the site's bytes, without waiting. [Pending#finish] does the rest later.
     ///
     /// @param word as for [#patch]
     public StartResult start(PatchSite site, long word) {
@@ -159,11 +159,11 @@ public final class WordPatch {
         return begun;
     }
 
-    /// Patches many sites, with two waits in all, none when there is no straddler among them. Nobody else can finish
-    /// these patches meanwhile. When this patcher fails, what has been begun is one patch, pending at all of its
-    /// sites: who finishes it finishes all.
+    /// Patches many sites, with two waits in all, or none if there is no straddler among them. No other
+    /// patcher can finish these patches meanwhile. If this patcher fails, the started part is one patch,
+    /// pending at all of its sites: finishing it at one site finishes all.
     ///
-    /// All sites take a step before any takes the next. A site that is there twice, or overlaps another one, is
+    /// All sites take a step before any takes the next. A site that occurs twice, or overlaps another one, is
     /// contended the second time.
     ///
     /// @param words the new bytes of each
@@ -186,9 +186,9 @@ public final class WordPatch {
         return Arrays.asList(results);
     }
 
-    /// Takes the site, and works out how its word becomes `word`.
+    /// Takes the site, and computes how its word becomes `word`.
     ///
-    /// @return a patch held by the caller, or what there is to say
+    /// @return a patch held by the caller, or the final result
     private StartResult begin(PatchSite site, long word) {
         SitePatch patch = new SitePatch(this, site);
         boolean begun = false;
@@ -207,14 +207,14 @@ public final class WordPatch {
             return new PatchResult.Rejected(e.reason());
         } finally {
             if (!begun) {
-                // Also for those who have seen the patch meanwhile, and wait for its end.
+                // Also for patchers that have seen the patch meanwhile and wait for its end.
                 patch.state(Pending.State.FINISHED);
                 patch.letGo();
             }
         }
     }
 
-    /// Takes the site, and writes down what each step has to store.
+    /// Takes the site, and collects the stores of each step.
     private PatchResult add(Batch batch, PatchSite site, long word) {
         if (!site.take(batch)) {
             return CONTENDED;
@@ -236,7 +236,7 @@ public final class WordPatch {
         }
     }
 
-    /// How the site's word becomes `word`; null when it is that.
+    /// How the site's word becomes `word`; null if they are equal.
     private @Nullable Transition transition(PatchSite site, long word) throws UnsafePatchException {
         long from = site.word();
         long to = word & Part.bits(site.length());
@@ -252,7 +252,7 @@ public final class WordPatch {
         return transition;
     }
 
-    /// Whether the step behind a state may be taken now. Never waits.
+    /// Whether the step after a state may be taken now. Never waits.
     boolean isDue(int state, long ticket) {
         return state == Pending.State.STARTING.ordinal() || sync.isPast(ticket);
     }
@@ -263,7 +263,7 @@ public final class WordPatch {
         }
     }
 
-    /// Takes the steps up to the next sync. Called by who holds the patch.
+    /// Takes the steps up to the next sync. Called by the holder.
     void step(Pending patch) {
         patch.store(this);
         if (patch.state() != Pending.State.FINISHED) {
@@ -327,11 +327,11 @@ public final class WordPatch {
         return Pending.State.FIRST_WAIT;
     }
 
-    /// Writes down what [#store(Batch)] stores.
+    /// Collects the stores of [#store(Batch)].
     private void add(Batch batch, PatchSite site, Transition transition) {
         List<Transition.Trap> interior = transition.interior();
         batch.reserve(interior.size());
-        for (int i = 0; i < interior.size(); i++) { // An iterator for each site is dear.
+        for (int i = 0; i < interior.size(); i++) { // An iterator per site is expensive.
             TrapTable.add(batch.interior, interior.get(i).row(), interior.get(i).action());
         }
         if (takesOneStep(site, transition)) {
@@ -393,7 +393,7 @@ public final class WordPatch {
         }
     }
 
-    /// Whether the change may be stored at once: no thread can execute an instruction that is half of it.
+    /// Whether the change may be stored at once: no thread can execute a half-changed instruction.
     private boolean takesOneStep(PatchSite site, Transition transition) {
         Part onlySide = transition.onlySide();
         return !transition.straddles() || onlySide != null && !site.mayMixWithOtherSide(onlySide, sync);

@@ -14,7 +14,7 @@ import org.mdlagent.arch.code.TrapTable;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.shim.NativeApi;
 
-/// Executable memory of this process, with the shim's trap handler: code in it is executed for real.
+/// Executable memory of this process, with the shim's trap handler: its code is really executed.
 final class CodePage {
     static final NativeApi API = NativeApi.ofHarness(Path.of("../native-shim/target/cmake/libmdl_harness.so"));
     static final TrapTable TRAPS = new TrapTable(API);
@@ -44,7 +44,7 @@ final class CodePage {
         return arena;
     }
 
-    /// Writes code that nobody executes yet, from hexadecimal digits, blanks between.
+    /// Writes code that nobody executes yet, from hexadecimal digits separated by blanks.
     void put(long address, String hex) {
         Memory.put(code.alias(address), bytes(hex));
     }

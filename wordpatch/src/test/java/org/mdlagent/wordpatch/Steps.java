@@ -6,8 +6,8 @@ import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.cpu.CoreSync;
 import org.mdlagent.arch.shim.CodeWriter;
 
-/// Stores to code for real, writes down what happens, and runs something before and after each step. A wait is over
-/// when the test says so.
+/// Really stores to code, logs what happens, and runs something before and after each step. A wait ends when
+/// the test says so.
 final class Steps implements CodeWriter, CoreSync {
     private final CodeWriter api = CodePage.API;
     private final List<String> taken = new ArrayList<>();
@@ -30,7 +30,7 @@ final class Steps implements CodeWriter, CoreSync {
         diesAt = step;
     }
 
-    /// Tickets that have been taken stay in the future until [#passTime].
+    /// New tickets stay in the future until [#passTime].
     void holdTime() {
         waits = false;
     }

@@ -14,8 +14,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.mdlagent.arch.InstructionSet;
 
-/// Every protocol is stopped between its steps, and the site is executed there: by this thread, so what it returns is
-/// what memory says. That other cores see the same in time is what the torture tests are for.
+/// Stops every protocol between its steps and executes the site there, on this thread, so that the result
+/// shows what is in memory. Whether other cores see the same in time is tested by the torture tests.
 class WordPatchTest {
     private static final String ONE = "B8 01 01 01 01"; // mov $0x01010101,%eax
     private static final String TWO = "B8 02 02 02 02"; // mov $0x02020202,%eax
@@ -46,7 +46,7 @@ class WordPatchTest {
         return patcher(8, TrapMode.REDIRECT);
     }
 
-    /// Puts `hex` and a `ret` so that the boundary of a unit of 64 bytes lies behind its first `before` bytes.
+    /// Places `hex` and a `ret` so that the boundary of a 64-byte unit lies after its first `before` bytes.
     private long function(String hex, int before) {
         long address = page.start() + 256 - before;
         page.put(address, hex + " C3");
@@ -286,7 +286,7 @@ class WordPatchTest {
         assertThat(page.call(address)).isEqualTo(0x0202);
     }
 
-    /// A patcher that nobody stands in front of.
+    /// A patcher without a test's wrapper.
     private WordPatch atOnce() {
         return new WordPatch(
                 CodePage.API,
@@ -299,7 +299,7 @@ class WordPatchTest {
                 InstructionSet.ofAtomicUnit(8));
     }
 
-    /// How often a site does not hold what it has just been patched with; 2 at last.
+    /// How often a site does not have the word it has just been patched with; 2 at the end.
     private static int lost(WordPatch patcher, PatchSite site, String opcode) {
         int lost = 0;
         for (int i = 0; i < 100_000; i++) {
@@ -424,7 +424,7 @@ class WordPatchTest {
     @Test
     void shouldTakeEachStepOfABatchEverywhereBeforeTheNext() {
         WordPatch patcher = patcher();
-        // A boundary lies behind three bytes, at the end, and behind two.
+        // A boundary lies after three bytes, at the end, and after two.
         List<PatchSite> sites = sites(patcher, 5, 3, 6);
         List<Integer> seen = new ArrayList<>();
         steps.between(() -> sites.forEach(site -> seen.add(page.call(site.address()))));

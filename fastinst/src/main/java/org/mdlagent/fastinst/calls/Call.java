@@ -3,15 +3,16 @@ package org.mdlagent.fastinst.calls;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// A call that a function with probes makes, or a jump by which it leaves for another function. What it calls sees it:
-/// the probes of the callee know by the return address which call it is.
+/// A call made by a probed function, or a tail jump to another function. The probes of the callee identify
+/// the call by its return address.
 ///
-/// @param caller        address of the function that it is in, or that is inlined there
+/// @param caller        address of the function that contains it, or that is inlined there
 /// @param offset        of the instruction, from the start of that function
-/// @param returnAddress what probes of the callee tell it by
-/// @param callee        demangled name of what is called, "" when it is not known
-/// @param entries       probes that see the callee begin: one, or of several only the one that is called runs
-/// @param returns       probes that see it return, of which one runs
+/// @param returnAddress identifies the call in probes of the callee
+/// @param callee        demangled name of the callee, "" when unknown
+/// @param entries       probes at the callee's entry; if there are several, only the one of the function
+///     actually called runs
+/// @param returns       probes at its return, of which one runs
 /// @param obstacle      why no probe sees this call, null when one does
 public record Call(
         long caller,

@@ -15,18 +15,17 @@ import org.mdlagent.fastinst.install.ProbedImage;
 import org.mdlagent.fastinst.install.SiteTable;
 import org.mdlagent.fastinst.provider.FunctionRanges;
 
-/// Finds the calls that functions with probes make, and the probes that see them.
+/// Finds the calls made by probed functions, and the probes that see them.
 public final class CallFinder implements AutoCloseable {
     private static final String INDIRECT = "what it calls shows only when it is executed";
     private static final String NO_PROBES = "no probe of the callee is known";
     private static final String JUMP = "it is a jump, from which the callee does not return to this function";
     private static final String INLINED_IN_ITSELF = "the callee is inlined in itself, its probes see other calls too";
 
-    /// Code is read for longer than the watchdog's patience, in large programs: then this often there is a sign of
-    /// life.
+    /// In large programs, reading code exceeds the watchdog's timeout: a heartbeat after this many ranges.
     private static final int RANGES_PER_SIGN = 1000;
 
-    /// Of 60 bytes each.
+    /// Maximum calls, of 60 bytes each.
     private static final int CALLS_MAX = 400_000;
 
     private final NativeApi api;
@@ -37,7 +36,7 @@ public final class CallFinder implements AutoCloseable {
     private final List<CalleeIndex> images = new ArrayList<>();
     private final List<Call> found = new ArrayList<>();
 
-    /// Demangled, by symbol.
+    /// Demangled names, by symbol.
     private final Map<String, String> names = new HashMap<>();
 
     public CallFinder(
@@ -55,7 +54,7 @@ public final class CallFinder implements AutoCloseable {
 
     /// The calls in images, in ascending order of address in each.
     ///
-    /// @throws IOException when the file of one cannot be read
+    /// @throws IOException when the file of an image cannot be read
     public List<Call> find(List<ProbedImage> probed) throws IOException {
         for (ProbedImage image : probed) {
             ProbedImage.Placement placement = image.current();
@@ -87,7 +86,7 @@ public final class CallFinder implements AutoCloseable {
         }
     }
 
-    /// @param around index of the function whose code it is in
+    /// @param around index of the function that contains the code
     private void add(Transfer transfer, Callee callee, long bias, int around) throws IOException {
         int inlined = returnSites.functionAt(bias + transfer.address());
         long caller =
@@ -116,7 +115,7 @@ public final class CallFinder implements AutoCloseable {
         return callee.inlinedInItself() ? INLINED_IN_ITSELF : null;
     }
 
-    /// What a transfer leads to, null when that is not known, or no function begins there.
+    /// The target of a transfer; null when unknown, or when no function begins there.
     private @Nullable Callee callee(Transfer transfer, CalleeIndex image) throws IOException {
         return switch (transfer.kind()) {
             case CALL, JUMP -> direct(transfer.target(), image);
@@ -131,7 +130,7 @@ public final class CallFinder implements AutoCloseable {
         return slot == 0 ? callee : bySlot(slot, image);
     }
 
-    /// The dynamic linker stores one of the functions of that name there, maybe later.
+    /// The dynamic linker stores one of the functions with that name there, possibly later.
     private @Nullable Callee bySlot(long slot, CalleeIndex image) throws IOException {
         String symbol = image.symbolOfSlot(slot);
         if (symbol == null) {

@@ -22,10 +22,10 @@ import org.mdlagent.fastinst.install.SiteTable;
 import org.mdlagent.fastinst.provider.FunctionRanges;
 import org.mdlagent.fastinst.provider.LoadedFile;
 
-/// The functions of one image that can be called, with their probes, and its code as its file has it: in memory it is
-/// being patched. Addresses are offsets in the image.
+/// The callable functions of one image with their probes, and its code as in its file, because code in memory
+/// is being patched. Addresses are offsets in the image.
 final class CalleeIndex implements AutoCloseable {
-    /// Up to the end of its displacement.
+    /// Length up to the end of its displacement.
     private static final int LINKAGE_STUB_BYTES = 11;
 
     private final SiteTable sites;
@@ -34,27 +34,27 @@ final class CalleeIndex implements AutoCloseable {
     private final ElfFile file;
     private final Map<Long, String> slots;
     private final Map<String, Long> offered;
-    /// Of its sites.
+    /// Offsets of its sites.
     private final Set<Long> offsets = new HashSet<>();
 
-    /// Probes of a function's entries by the piece of code that they are in, and of its returns.
+    /// Probes of a function's entries, by the piece of code that contains them, and of its returns.
     private final Map<Long, List<Integer>> entries = new HashMap<>();
 
     private final Map<Integer, List<Integer>> returns = new HashMap<>();
 
-    /// What is called.
+    /// The target of a call.
     ///
     /// @param function index, or [ReturnSite#NONE]
-    /// @param entries  where it begins when it is called, and not where it is inlined
+    /// @param entries  at its own first instruction, not where it is inlined
     record Callee(int function, String symbol, List<Integer> entries, List<Integer> returns, boolean inlinedInItself) {
         static final Callee UNKNOWN = new Callee(ReturnSite.NONE, "", List.of(), List.of(), false);
 
-        /// Whether it is known to be another one.
+        /// Whether it is known to be a different function.
         boolean isOtherThan(int caller) {
             return function != caller && (function != ReturnSite.NONE || !symbol.isEmpty());
         }
 
-        /// One of several of a name: only that which is called runs.
+        /// One of several functions with the same name: only the one actually called runs.
         static Callee oneOf(String symbol, List<Callee> callees) {
             return new Callee(
                     callees.size() == 1 ? callees.getFirst().function : ReturnSite.NONE,
@@ -65,7 +65,7 @@ final class CalleeIndex implements AutoCloseable {
         }
     }
 
-    /// @throws IOException when its file cannot be read, or is another one now
+    /// @throws IOException when its file cannot be read, or has been replaced
     CalleeIndex(SiteTable sites, ProbedImage image, ProbedImage.Placement placement) throws IOException {
         this.sites = sites;
         this.image = image;
@@ -95,7 +95,7 @@ final class CalleeIndex implements AutoCloseable {
         }
     }
 
-    /// Index of the function of a site.
+    /// Index of a site's function.
     private static int function(SiteRecord record) {
         FunctionRecord function = record.functionAcquire();
         return function.code() == 0 ? ReturnSite.NONE : function.index();
@@ -117,7 +117,7 @@ final class CalleeIndex implements AutoCloseable {
         return image.ranges();
     }
 
-    /// The calls in a piece of code and the jumps that leave it, but for those of hooks.
+    /// The calls in a piece of code and the jumps out of it, except those of hooks.
     List<Transfer> transfers(FunctionRanges.Range range, InstructionSet instructions, LengthDecoder decoder)
             throws IOException {
         byte[] code = file.code(range.start(), range.end() - range.start());
@@ -126,7 +126,7 @@ final class CalleeIndex implements AutoCloseable {
                 .toList();
     }
 
-    /// The function that begins at an offset, null when none does.
+    /// The function that begins at an offset, null if none does.
     @Nullable
     Callee at(long offset) throws IOException {
         FunctionRanges.Range range = image.ranges().around(offset);
@@ -144,25 +144,25 @@ final class CalleeIndex implements AutoCloseable {
                 begins.size() > 1);
     }
 
-    /// The function of a symbol that the image offers to others, null when there is none.
+    /// The function that the image exports under a symbol, null if there is none.
     @Nullable
     Callee offered(String symbol) throws IOException {
         Long offset = offered.get(symbol);
         return offset == null ? null : at(offset);
     }
 
-    /// Which function the dynamic linker stores in the word at an offset, null when it stores none.
+    /// The symbol whose address the dynamic linker stores in the word at an offset, null if it stores none.
     @Nullable
     String symbolOfSlot(long offset) {
         return slots.get(offset);
     }
 
-    /// The word that the linkage stub at an offset jumps through, 0 when there is no stub.
+    /// The word that the linkage stub at an offset jumps through, 0 if there is no stub.
     long linkageSlot(long offset, InstructionSet instructions) {
         try {
             return instructions.search().linkageSlot(file.code(offset, LINKAGE_STUB_BYTES), offset);
         } catch (IOException e) {
-            return 0; // no code is there
+            return 0; // there is no code
         }
     }
 

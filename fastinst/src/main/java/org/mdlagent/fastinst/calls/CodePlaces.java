@@ -8,20 +8,22 @@ import org.mdlagent.fastinst.install.ProbedImage;
 import org.mdlagent.fastinst.install.Trampolines;
 import org.mdlagent.fastinst.provider.FunctionRanges;
 
-/// Whose code an address is in: a probed function's, ours, or another of an image. Used by one thread, the agent's.
+/// Finds the owner of a code address: a probed function, the agent, or another part of an image. Used by one
+/// thread, the agent's.
 public final class CodePlaces {
     /// No function with probes.
     public static final int NONE = ReturnSite.NONE;
 
-    /// The shim, and code that it has made.
+    /// The shim, and code that it generated.
     public static final int OURS = -2;
 
-    /// What was mapped where is read again for an address that is in nothing, but not more often than this.
+    /// Minimum interval between reads of the memory map, which is read again for an address in no known
+    /// mapping.
     private static final long REREAD_NANOS = 10_000_000_000L;
 
     private static final String SHIM = "/libmdlagent.so";
 
-    /// Of the file in memory that has the copies of texts, and all other code of ours.
+    /// The file in memory that contains the copies of texts and all other generated code.
     private static final String TEXTS = "/memfd:mdl-text";
 
     private final List<ProbedImage> images;
@@ -29,22 +31,23 @@ public final class CodePlaces {
     private @Nullable MemoryMap memory;
     private long readNanos;
 
-    /// @param images that have, or had, probes; more may come
+    /// @param images that have or had probes; more may be added
     public CodePlaces(List<ProbedImage> images, ReturnSites sites) {
         this.images = images;
         this.sites = sites;
     }
 
-    /// Forgets what stands where: images have come or gone.
+    /// Drops cached addresses: images have come or gone.
     public void forget() {
         memory = null;
     }
 
-    /// Where code stands.
+    /// The owner of a code address.
     ///
-    /// @param function index of the one whose code it is, or that is inlined there; or [#OURS] or [#NONE]
-    /// @param outer    index of the function in whose code that one is inlined; [#NONE] where it is not
-    /// @param image    path of that which has other code; "" where none has
+    /// @param function index of the function that contains the code or is inlined there; or [#OURS] or
+    ///     [#NONE]
+    /// @param outer    index of the function into which that one is inlined; [#NONE] if it is not inlined
+    /// @param image    path of the image that contains other code; "" if none does
     public record Place(int function, int outer, String image) {}
 
     public Place at(long address) {
@@ -67,7 +70,7 @@ public final class CodePlaces {
         return ours ? new Place(OURS, NONE, "") : new Place(NONE, NONE, path);
     }
 
-    /// Its text may be a copy, which the kernel knows by another path.
+    /// Its text may be a copy, for which the kernel has another path.
     private @Nullable ProbedImage imageWithProbes(long address) {
         for (ProbedImage image : images) {
             ProbedImage.Placement placement = image.current();

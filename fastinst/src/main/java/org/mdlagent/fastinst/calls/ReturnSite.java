@@ -2,19 +2,19 @@ package org.mdlagent.fastinst.calls;
 
 import org.mdlagent.fastinst.provider.FunctionRanges;
 
-/// What the code in front of a return address tells of a call.
+/// What the code before a return address says about a call.
 ///
-/// @param function index of the function that calls, or [#NONE]
-/// @param target   index of the function that a direct call names, or [#NONE]
+/// @param function index of the calling function, or [#NONE]
+/// @param target   index of the target of a direct call, or [#NONE]
 public record ReturnSite(int function, int target) {
-    /// No function with probes, or none that is known.
+    /// A function without probes, or an unknown one.
     public static final int NONE = FunctionRanges.NONE;
 
-    /// Of code that nothing is known of.
+    /// For unknown code.
     public static final ReturnSite UNKNOWN = new ReturnSite(NONE, NONE);
 
-    /// Index of the caller of `callee`, or [#NONE]. What was called here may have left by a sibling call, whose
-    /// callee then returns here.
+    /// Index of the caller of `callee`, or [#NONE]. The function called here may have made a sibling call,
+    /// whose callee then returns here.
     public int callerOf(int callee) {
         return target != NONE && target != callee ? target : function;
     }

@@ -17,10 +17,10 @@ import org.mdlagent.fastinst.install.SiteTable;
 import org.mdlagent.fastinst.install.Trampolines;
 import org.mdlagent.fastinst.provider.FunctionRanges;
 
-/// Looks up calls by where they return to: in the code of images with probes, in what of it is inlined, or in a stub,
-/// for which the body that it has called has called on as a sibling.
+/// Finds calls by their return addresses: in the code of images with probes, including inlined functions, or
+/// in a stub, whose body has made a sibling call.
 ///
-/// Code is read from its copy, since an image may just have been closed. Used by one thread, the agent's.
+/// Code is read from its copy, because an image may just have been closed. Used by one thread, the agent's.
 public final class ReturnSites {
     private final List<ProbedImage> images;
     private final SiteTable sites;
@@ -28,13 +28,13 @@ public final class ReturnSites {
     private final InstructionSet instructions;
     private final LengthDecoder decoder;
 
-    /// Hooks by address, null until they are needed.
+    /// Hooks by address, null until needed.
     private @Nullable NavigableMap<Long, SiteInstruction> hooks;
 
-    /// What is inlined in a piece of code, by its first address.
+    /// Inlined functions in a piece of code, by its first address.
     private final Map<Long, NavigableMap<Integer, @Nullable SiteInstruction>> scopes = new HashMap<>();
 
-    /// @param images that have, or had, probes; more may come
+    /// @param images that have or had probes; more may be added
     public ReturnSites(
             List<ProbedImage> images,
             SiteTable sites,
@@ -48,7 +48,7 @@ public final class ReturnSites {
         this.instructions = instructions;
     }
 
-    /// Forgets what stands where: images have come or gone.
+    /// Drops cached addresses: images have come or gone.
     public void forget() {
         hooks = null;
         scopes.clear();
@@ -72,7 +72,7 @@ public final class ReturnSites {
         return ReturnSite.UNKNOWN;
     }
 
-    /// Index of the function whose code an address lies in, whatever is inlined there, or [ReturnSite#NONE].
+    /// Index of the function that contains an address, ignoring inlined functions, or [ReturnSite#NONE].
     public int outermostAt(long address) {
         for (ProbedImage image : images) {
             ProbedImage.Placement placement = image.current();
@@ -85,7 +85,7 @@ public final class ReturnSites {
         return ReturnSite.NONE;
     }
 
-    /// Index of the function whose code an address lies in, or that is inlined there, or [ReturnSite#NONE].
+    /// Index of the function that contains an address or is inlined there, or [ReturnSite#NONE].
     int functionAt(long address) {
         for (ProbedImage image : images) {
             ProbedImage.Placement placement = image.current();
@@ -124,7 +124,7 @@ public final class ReturnSites {
         return inlined == ReturnSite.NONE ? range.function() : inlined;
     }
 
-    /// What is inlined in the code from `start` to `end`; nothing where that cannot be found out.
+    /// The functions inlined in the code from `start` to `end`; empty if they cannot be found.
     private NavigableMap<Integer, @Nullable SiteInstruction> scopes(long start, long end) {
         Map<Integer, SiteInstruction> own = new HashMap<>();
         hooks().subMap(start, end).forEach((at, hook) -> own.put((int) (at - start), hook));
@@ -159,7 +159,7 @@ public final class ReturnSites {
         return found;
     }
 
-    /// Index of the function of an entry hook, which its first call has shown if the code does not.
+    /// Index of the function of an entry hook; if the code does not tell it, its first call has.
     private int functionOf(SiteInstruction entry, ProbedImage image, long bias) {
         if (image.functions().contains(entry.function() - bias)) {
             return image.functions().get(entry.function() - bias, ReturnSite.NONE);

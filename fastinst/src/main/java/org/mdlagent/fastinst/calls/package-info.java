@@ -1,4 +1,4 @@
-/// Which calls a function makes, and whom it calls.
+/// The calls that functions make, and their targets.
 @NullMarked
 package org.mdlagent.fastinst.calls;
 

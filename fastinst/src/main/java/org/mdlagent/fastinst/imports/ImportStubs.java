@@ -18,8 +18,8 @@ import org.mdlagent.fastinst.install.Trampolines;
 import org.mdlagent.fastinst.provider.ImageProbes;
 import org.mdlagent.fastinst.provider.ProbeSite;
 
-/// Makes the stubs of imported functions, with sites and trampolines: many at once, which functions take one after the
-/// other.
+/// Makes the stubs of imported functions, with sites and trampolines: in batches, from which functions take
+/// one each.
 public final class ImportStubs {
     private static final int BLOCK = 64;
 
@@ -68,7 +68,7 @@ public final class ImportStubs {
         }
         Free taken = free.removeLast();
         long at = taken.site.hook().address();
-        // Nobody has come here yet. The site stays as it is.
+        // No thread has been here yet. The site is not changed.
         byte[] stub = instructions.stubs().importStub(at, target);
         for (int i = taken.site.hook().length(); i < stub.length; i++) {
             Memory.putByte(code.alias(at + i), stub[i]);

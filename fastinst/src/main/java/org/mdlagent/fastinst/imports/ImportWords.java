@@ -27,10 +27,10 @@ final class ImportWords {
 
     private final Map<String, String> versions = new HashMap<>();
 
-    /// Those of linkage tables, which nothing but a call leads through.
+    /// Words of linkage tables, which are used only for calls.
     private final Set<Long> linkage = new HashSet<>();
 
-    /// Those that code may call through, or load.
+    /// Words that code may call through or load.
     private final Set<Long> globals = new HashSet<>();
 
     private @Nullable Set<Long> loaded;
@@ -53,7 +53,7 @@ final class ImportWords {
         }
     }
 
-    /// @return null when the image calls no other, or its file cannot be read
+    /// @return null when the image calls no other image, or its file cannot be read
     static @Nullable ImportWords read(InstructionSet instructions, LoadedImage image) {
         try (ElfFile elf = LoadedFile.open(image)) {
             DynamicSection dynamic = elf.dynamic();
@@ -75,12 +75,12 @@ final class ImportWords {
         return words.getOrDefault(symbol, Set.of());
     }
 
-    /// Of the symbol that the image wants, "" for any.
+    /// The version of the symbol that the image requires, "" for any.
     String version(String symbol) {
         return versions.getOrDefault(symbol, "");
     }
 
-    /// Whether the program does no more with the address in a word than to call it: it does not compare it with others.
+    /// Whether the program only calls the address in a word and does not compare it.
     boolean isOnlyCalled(long word) {
         return linkage.contains(word) || globals.contains(word) && !loaded().contains(word);
     }
@@ -99,7 +99,8 @@ final class ImportWords {
         return found;
     }
 
-    /// Whether an address is in the image's own code: what the dynamic linker has not been asked for yet leads there.
+    /// Whether an address is in the image's own code, as in words that the dynamic linker has not resolved
+    /// yet.
     boolean isUnresolved(long address) {
         return code.stream().anyMatch(segment -> segment.contains(address - image.bias()));
     }

@@ -19,19 +19,20 @@ import org.mdlagent.arch.site.StackUse;
 import org.mdlagent.fastinst.provider.EntrySites;
 import org.mdlagent.fastinst.provider.LoadedArguments;
 
-/// Functions of libraries without probes, as libc's, where the program calls them. It does so through words that the
-/// dynamic linker fills. When a function is asked for, a stub is made that has a site, as functions with probes have,
-/// and goes on in the library; then these words lead to the stub, for good. Nothing of the library is changed.
+/// Functions of libraries without probes, such as libc's, probed where the program calls them. Such calls go
+/// through words that the dynamic linker fills. When a function is requested, a stub is made that has a site,
+/// as probed functions have, and continues in the library. Then these words are redirected to the stub,
+/// permanently. Nothing in the library is changed.
 ///
 /// Assumes
-///   A1 a word of a linkage table, and one that code only calls or jumps through, is compared with nothing
+///   A1 a word of a linkage table, and one that code only calls or jumps through, is not compared with anything
 ///   A2 images that were there when the program started are not closed (glibc: `dlclose` does not close them)
 /// Guarantees
 ///   G1 a thread calls the library's function, through the stub or not
-///   G2 where the program has the function's address otherwise, it stays what the dynamic linker has told; such calls
-///      are not seen, and images that may make some are named
+///   G2 other words with the function's address keep the value from the dynamic linker; calls through them are
+///      not seen, and images that may make some are reported
 /// Progress
-///   P1 the dynamic linker stores the function's address when the program calls it for the first time, maybe just after
+///   P1 the dynamic linker stores the function's address at the program's first call of it, perhaps right after
 ///      us: [#confirm] finds that
 public final class Imports {
     private static final Set<String> OWN_CONVENTIONS = Set.of(
@@ -47,22 +48,22 @@ public final class Imports {
     private final String shim;
     private List<LoadedImage> first = List.of();
 
-    /// Those of the program, but for the C library's; null until they have been read.
+    /// The words of the program's images, except the C library's; null until they have been read.
     private @Nullable List<ImportWords> callers;
 
     private final Map<String, Function> functions = new HashMap<>();
 
-    /// Where each word leads that was changed.
+    /// The target of each changed word.
     private final Map<Long, Change> changes = new HashMap<>();
 
-    /// @param before what the dynamic linker stores
+    /// @param before the value that the dynamic linker stores
     private record Change(long before, long stub) {}
 
-    /// A function that the program calls in a library.
+    /// A library function that the program calls.
     ///
-    /// @param probe  at its entry; that at its return is the next
+    /// @param probe  at its entry; the probe at its return has the next number
     /// @param image  path of the library
-    /// @param hidden images that may call it by pointers, which its probes do not see
+    /// @param hidden images that may call it through pointers, which its probes do not see
     public record Function(String name, int probe, String image, Set<String> hidden) {}
 
     public Imports(NativeApi api, CodeMemory code, InstructionSet instructions, ImportStubs stubs) {
@@ -73,7 +74,7 @@ public final class Imports {
         shim = api.libraryDirectory() + "/libmdlagent.so";
     }
 
-    /// Tells of the images that were there when the program started.
+    /// Sets the images that were there when the program started.
     public void first(List<LoadedImage> images) {
         first = List.copyOf(images);
     }
@@ -93,23 +94,23 @@ public final class Imports {
         return found;
     }
 
-    /// What the C library and the dynamic linker call in each other is theirs.
+    /// Calls between the C library and the dynamic linker are internal to the system.
     private static boolean isSystems(LoadedImage image) {
         String name = Path.of(image.path()).getFileName().toString();
         return name.startsWith("libc.so") || name.startsWith("ld-linux");
     }
 
-    /// Symbols that the program takes from libraries.
+    /// Symbols that the program imports from libraries.
     public Set<String> symbols() {
         Set<String> symbols = new TreeSet<>();
         callers().forEach(image -> symbols.addAll(image.symbols()));
         return symbols;
     }
 
-    /// A function, ready for snippets; null when the program does not call it in a library without probes, or it
-    /// must return to the very address that it was called from.
+    /// A function, ready for snippets; null when the program does not call it in a library without probes, or
+    /// when it must return directly to its caller's address.
     ///
-    /// @throws IllegalStateException when there is no room in the session
+    /// @throws IllegalStateException when the session is full
     /// @throws IllegalArgumentException when the function may have arguments on the stack, with the reason
     /// @throws IOException when code memory is refused
     public @Nullable Function of(String symbol) throws IOException {
@@ -144,7 +145,7 @@ public final class Imports {
         return made;
     }
 
-    /// A probe's words on the stack stand between a function and arguments there.
+    /// A probe's words on the stack would separate a function from arguments there.
     ///
     /// @throws IllegalArgumentException when the function may have some
     private void requireArgumentsInRegisters(String symbol, long target, MemoryMap memory) throws IOException {
@@ -168,8 +169,8 @@ public final class Imports {
         return api.findSymbol(symbol, image.version(symbol));
     }
 
-    /// Path of the library, as the dynamic linker names it, null when it was not there when the program started. What
-    /// the shim stands in front of is the C library's.
+    /// Path of the library as the dynamic linker names it, null when it was not there when the program
+    /// started. Functions that the shim interposes count as the C library's.
     private @Nullable String library(long address, MemoryMap memory) {
         MemoryMap.Region region = memory.at(address);
         String path = region == null ? "" : region.path();
@@ -183,12 +184,12 @@ public final class Imports {
         return null;
     }
 
-    /// Whether it must return to the very address that it was called from, or has a calling convention of its own.
+    /// Whether it must return directly to its caller's address, or has its own calling convention.
     private static boolean isExcluded(String symbol) {
         return EntrySites.EXCLUDED.contains(symbol) || OWN_CONVENTIONS.contains(symbol);
     }
 
-    /// A word that holds something else leads to a function of that name elsewhere.
+    /// A word with another value leads to a function of that name elsewhere, and is not changed.
     private boolean change(ImportWords image, long word, long target, long stub, MemoryMap memory) {
         for (int i = 0; i < ATTEMPTS; i++) {
             long held = Memory.getLongAcquire(word);
@@ -208,7 +209,7 @@ public final class Imports {
         return region != null && api.exchangeImport(word, held, value, !region.writable()) == 1;
     }
 
-    /// Changes words again to which the dynamic linker has stored since. To be called now and then.
+    /// Changes words again that the dynamic linker has stored to since. To be called periodically.
     public void confirm() throws IOException {
         for (Map.Entry<Long, Change> one : changes.entrySet()) {
             Change change = one.getValue();

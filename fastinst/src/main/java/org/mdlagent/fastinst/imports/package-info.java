@@ -1,4 +1,4 @@
-/// Functions of libraries without probes, seen where the program calls them.
+/// Functions of libraries without probes, probed where the program calls them.
 @NullMarked
 package org.mdlagent.fastinst.imports;
 

@@ -13,38 +13,39 @@ import org.mdlagent.arch.code.CodeMemory;
 import org.mdlagent.arch.code.TrampolineRange;
 import org.mdlagent.arch.site.DisplacementRule;
 
-/// Room for hops of sites whose jumps may have some displacements only: pages where the jumps can lead.
+/// Memory for hops of sites whose jumps can have only certain displacements: pages within reach of such
+/// jumps.
 final class ConstrainedHops {
     private static final int PAGE = 4096;
 
     private static final int TOP_MASK = 0xFF << 24;
 
-    /// Of what one highest byte leads to.
+    /// Half of the range that one highest byte reaches.
     private static final int HALF = 1 << 23;
 
-    /// The highest bytes of displacements, the best first: far below the text, where a position-independent program has
-    /// nothing; far above it, behind the heap of one that is not.
+    /// Highest bytes of displacements, best first: far below the text, where a position-independent program
+    /// has nothing; far above it, beyond the heap of a program that is not position-independent.
     private static final int[] TOPS = {0xCC << 24, 0x60 << 24, 0x61 << 24};
 
-    /// Pages that are asked for in vain before a site is given up: all that one of the bytes leads to.
+    /// Maximum pages refused before a site is given up: all that one highest byte reaches.
     private static final int REFUSALS_MAX = (1 << 24) / PAGE;
 
     private final CodeMemory code;
     private final int hopSize;
 
-    /// Bytes in use by address of the page; null where there is no memory to be had.
+    /// Used bytes by page address; null for pages that cannot be mapped.
     private final TreeMap<Long, @Nullable BitSet> pages = new TreeMap<>();
 
-    /// Highest bytes of displacements that lead to memory of others only.
+    /// Highest bytes of displacements whose range is all in use.
     private final Set<Integer> taken = new HashSet<>();
 
-    /// Pages that the kernel has refused for the present site.
+    /// Pages that the kernel has refused for the current site.
     private int refused;
 
-    /// Those with room, the newest last.
+    /// Pages with room, newest last.
     private final List<Long> open = new ArrayList<>();
 
-    /// Those that [#newRanges] has not told of, in ascending order.
+    /// Pages not returned by [#newRanges] yet, in ascending order.
     private final TreeSet<Long> fresh = new TreeSet<>();
 
     ConstrainedHops(CodeMemory code, int hopSize) {
@@ -52,10 +53,10 @@ final class ConstrainedHops {
         this.hopSize = hopSize;
     }
 
-    /// A place for a hop.
+    /// Allocates a place for a hop.
     ///
-    /// @param from  behind the jump that leads there
-    /// @param rules any of which its displacement must keep
+    /// @param from  end of the jump to it
+    /// @param rules of which its displacement must satisfy any one
     /// @return 0 when there is none
     /// @throws IOException when the kernel refuses memory
     long place(long from, List<DisplacementRule> rules) throws IOException {
@@ -74,7 +75,7 @@ final class ConstrainedHops {
         return 0;
     }
 
-    /// A single rule may want any highest byte.
+    /// A single rule may allow any highest byte.
     private static int[] tops(List<DisplacementRule> rules) {
         DisplacementRule only = rules.getFirst();
         boolean fixed = rules.size() == 1 && (only.mask() & TOP_MASK) == TOP_MASK;
@@ -92,8 +93,9 @@ final class ConstrainedHops {
         return taken.contains(rule.value() & TOP_MASK) ? 0 : placeInNewPage(from, rule);
     }
 
-    /// In the upper half first: sites come in ascending order, and those that follow can lead there, too. What is
-    /// lowest for one site is below what the next one can lead to: there, each page of code would get its own.
+    /// Tries the upper half first: sites come in ascending order, and the following sites can reach it as
+    /// well. The lowest page for one site is out of reach for the next one, so each page of code would need
+    /// its own.
     private long placeInNewPage(long from, DisplacementRule rule) throws IOException {
         int lowest = rule.value() & TOP_MASK;
         int middle = lowest | HALF;
@@ -160,7 +162,7 @@ final class ConstrainedHops {
         return 0;
     }
 
-    /// The pages that have come since this was asked last; those that lie side by side as one range.
+    /// The pages added since the last call; adjacent pages form one range.
     List<TrampolineRange> newRanges() {
         List<TrampolineRange> ranges = new ArrayList<>();
         long start = 0;

@@ -14,18 +14,18 @@ import org.mdlagent.fastinst.provider.FunctionSelection;
 import org.mdlagent.fastinst.provider.ImageProbes;
 import org.mdlagent.fastinst.provider.LoadedFile;
 
-/// Plans probes of functions that somebody asks for while their image is loaded: of these functions alone.
+/// Plans probes of functions requested while their image is loaded: of these functions only.
 ///
-/// An image is a [ProbedImage] for each time that functions of it have been asked for, beside the one that it is by the
-/// session's filter. They come and go together.
+/// Each request adds a [ProbedImage] for the image, beside the one selected by the session's filter. They are
+/// opened and closed together.
 final class DemandedFunctions {
     private final NativeApi api;
     private final Installer installer;
     private final List<ProbedImage> probed;
     private final List<String> notes;
 
-    /// @param probed all images, those that are planned here included
-    /// @param notes  receives what was found and left alone, for the log
+    /// @param probed all images, including those planned here
+    /// @param notes  receives what was found but left alone, for the log
     DemandedFunctions(NativeApi api, Installer installer, List<ProbedImage> probed, List<String> notes) {
         this.api = api;
         this.installer = installer;
@@ -33,7 +33,7 @@ final class DemandedFunctions {
         this.notes = notes;
     }
 
-    /// Functions of an image that has been named.
+    /// The selected functions of a named image.
     private interface Chosen extends FunctionSelection {
         @Override
         default boolean names(String image) {
@@ -46,14 +46,14 @@ final class DemandedFunctions {
         return probed.stream().anyMatch(other -> other.demand() == null && other.isAt(image));
     }
 
-    /// Plans what has no probes yet.
+    /// Plans probes for requested functions that have none yet.
     ///
-    /// @param one     whether one function is meant: where several have its name, as versions of a symbol do, none
-    ///     has a probe if one of them can have none
-    /// @param most    functions that may get probes
-    /// @param symbols receives those of an image that has no such function
+    /// @param one     whether a single function is meant. If several have its name, as versions of a symbol
+    ///     do, none gets a probe if one of them cannot
+    /// @param most    maximum number of functions to get probes
+    /// @param symbols receives the symbols of an image that has no such function
     /// @return null when there is nothing to be shown
-    /// @throws IllegalArgumentException when they are more
+    /// @throws IllegalArgumentException when more functions match
     @Nullable
     ProbedImage place(
             Discovery discovery, LoadedImage image, ProbeFilter wanted, boolean one, int most, List<String> symbols) {
@@ -103,9 +103,9 @@ final class DemandedFunctions {
         return null;
     }
 
-    /// Gives the functions that somebody has asked for their probes again, as their image has come back.
+    /// Gives requested functions their probes again after their image has come back.
     ///
-    /// @return whether it is the same
+    /// @return whether it is the same image
     boolean placeAgain(Discovery discovery, ProbedImage image, LoadedImage come) {
         Chosen own = (unused, elf) -> image.functions()::contains;
         try {
@@ -123,7 +123,7 @@ final class DemandedFunctions {
         return new ProbedImage(probes.image().path(), content(probes), build == null ? "" : build);
     }
 
-    /// What tells builds of one path apart.
+    /// Distinguishes builds with the same path.
     private static String content(ImageProbes probes) throws IOException {
         String build = probes.elf().buildId();
         return build != null ? build : Long.toString(new File(probes.image().path()).lastModified());

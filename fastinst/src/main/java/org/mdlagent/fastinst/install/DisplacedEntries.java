@@ -18,9 +18,9 @@ import org.mdlagent.arch.site.EntryPun;
 import org.mdlagent.arch.site.SiteInstruction;
 import org.mdlagent.fastinst.provider.ProbeSite;
 
-/// The first instructions of functions that no compiler has prepared, as copies: a jump covers the originals while a
-/// probe is on. Copies last as long as the session, and so does what leads threads to them that meet a
-/// trapping byte.
+/// Copies of the first instructions of functions that no compiler has prepared: a jump covers the originals
+/// while a probe is on. Copies, and the trap rows that redirect threads to them from a trapping byte, last as
+/// long as the session.
 public final class DisplacedEntries {
     private final NativeApi api;
     private final InstructionSet instructions;
@@ -30,7 +30,8 @@ public final class DisplacedEntries {
     /// Null while no instruction is displaced.
     private @Nullable TrapTable table;
 
-    /// @param traps the session's table; asked once, for the first instruction that threads may stand at
+    /// @param traps the session's table; requested once, for the first instruction that threads may be
+    ///     stopped at
     public DisplacedEntries(NativeApi api, InstructionSet instructions, CodeMemory code, Supplier<TrapTable> traps) {
         this.api = api;
         this.instructions = instructions;
@@ -59,20 +60,20 @@ public final class DisplacedEntries {
                                 && Memory.getLongAcquire(header + HeaderDescriptor.FORKS) == 0);
     }
 
-    /// Of a site's instructions.
+    /// A copy of a site's instructions.
     ///
-    /// @param code  as it would be where they stand; null when there can be none
+    /// @param code  relocated code for their original address; null if there can be no copy
     /// @param rules how callers are found from it, by offset in it
     record Copy(@Nullable RelocatedCode code, List<FrameRule> rules) {
         private static final Copy NONE = new Copy(null, List.of());
 
-        /// In bytes; 0 when there can be none.
+        /// In bytes; 0 if there can be no copy.
         int size() {
             return code == null ? 0 : code.bytes().length;
         }
     }
 
-    /// What the copy of a site's instructions will be; [Copy#NONE] for other sites.
+    /// The future copy of a site's instructions; [Copy#NONE] for other sites.
     Copy copyOf(ProbeSite site) {
         ProbeSite.Displaced displaced = site.displaced();
         if (displaced == null) {
@@ -85,7 +86,7 @@ public final class DisplacedEntries {
             for (FrameRule rule : displaced.rules()) {
                 if (rule.offset() < hook.length()) {
                     if (code.starts()[rule.offset()] < 0) {
-                        return Copy.NONE; // It begins within an instruction.
+                        return Copy.NONE; // The site begins within an instruction.
                     }
                     int start = code.starts()[rule.offset()];
                     rules.add(start == rule.offset() ? rule : new FrameRule(start, rule.instructions()));
@@ -97,9 +98,9 @@ public final class DisplacedEntries {
         }
     }
 
-    /// Makes room for what [#write] needs.
+    /// Reserves what [#write] needs.
     ///
-    /// @throws IllegalStateException when the session has no room for more traps, or SIGTRAP cannot be had
+    /// @throws IllegalStateException when the session has no room for more traps, or SIGTRAP cannot be used
     void expect(List<Copy> copies) {
         int heads = 0;
         for (Copy copy : copies) {
@@ -112,12 +113,12 @@ public final class DisplacedEntries {
         }
     }
 
-    /// Writes a site's copy, and leads there who meets a trapping byte of its jump.
+    /// Writes a site's copy, and redirects threads to it that meet a trapping byte of its jump.
     ///
-    /// @param made as it would be where the site's instructions stand
-    /// @param at    where the copy will stand
-    /// @param steps whether threads may trap at the site's first byte too
-    /// @throws IllegalStateException when the session has no room for more traps, or SIGTRAP cannot be had
+    /// @param made  relocated code for the address of the site's instructions
+    /// @param at    address of the copy
+    /// @param steps whether threads may trap at the site's first byte as well
+    /// @throws IllegalStateException when the session has no room for more traps, or SIGTRAP cannot be used
     public void write(SiteInstruction site, RelocatedCode made, long at, boolean steps) {
         if (made.isMovable()) {
             put(site, at, made.moved(at - site.address()), steps);
@@ -126,9 +127,9 @@ public final class DisplacedEntries {
         }
     }
 
-    /// The same by the instructions that stand there now.
+    /// Writes a copy of the instructions that are at the site now.
     ///
-    /// @throws IllegalStateException when the session has no room for more traps, or SIGTRAP cannot be had
+    /// @throws IllegalStateException when the session has no room for more traps, or SIGTRAP cannot be used
     public void write(SiteInstruction site, long at, boolean steps) {
         put(site, at, instructions.puns().displaced(api, site, at), steps);
     }

@@ -9,8 +9,8 @@ import org.mdlagent.arch.shim.LoadedImage;
 import org.mdlagent.arch.shim.NativeApi;
 import org.mdlagent.fastinst.provider.FunctionSelection;
 
-/// What a filter makes of functions: by their names, which are given here. Where it looks at source files, all are
-/// selected, since reading line tables takes the addresses of their sites.
+/// Applies a filter to functions, by their names, which are assigned here. If the filter uses source files,
+/// all functions are selected, because reading line tables takes the addresses of their sites.
 public final class FilteredFunctions implements FunctionSelection {
     private final NativeApi api;
     private final ProbeFilter filter;
@@ -20,7 +20,7 @@ public final class FilteredFunctions implements FunctionSelection {
         this.filter = filter;
     }
 
-    /// Which of their calls are timed.
+    /// Which of a function's calls are timed.
     @Nullable
     Tier tier(String image, String file, String name) {
         return filter.tier(image, file, name);
@@ -41,7 +41,8 @@ public final class FilteredFunctions implements FunctionSelection {
         return address -> included(path, address, symbols, "") != null;
     }
 
-    /// The name of a function that the filter includes; of several the one that says most. Null when it includes none.
+    /// The name of a function that the filter includes; of several names, the most informative. Null when it
+    /// includes none.
     ///
     /// @param file source file, "" when unknown
     @Nullable
@@ -65,7 +66,7 @@ public final class FilteredFunctions implements FunctionSelection {
         return null;
     }
 
-    /// As in the symbol table; where that has none, the file and the offset.
+    /// The symbol from the symbol table; if there is none, the file and the offset.
     static String symbol(String image, long offset, SymbolTable symbols) {
         int at = symbols.at(offset);
         return at >= 0
@@ -73,7 +74,7 @@ public final class FilteredFunctions implements FunctionSelection {
                 : image.substring(image.lastIndexOf('/') + 1) + "+0x" + Long.toHexString(offset);
     }
 
-    /// Demangled.
+    /// Demangled name.
     String name(String symbol) {
         return api.demangle(symbol);
     }

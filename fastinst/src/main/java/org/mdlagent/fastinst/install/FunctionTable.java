@@ -16,9 +16,9 @@ import org.mdlagent.arch.session.ThreadBlocks;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.site.SiteKind;
 
-/// The session's table of functions: who has which record, what stands in it, and which sites a function has.
+/// The session's table of functions: assigns records, writes them, and keeps each function's sites.
 ///
-/// Indices are given out before the table is allocated, when it is known how many there are at least.
+/// Indices are assigned before the table is allocated, so that its minimum size is known.
 public final class FunctionTable {
     private final SessionTables tables;
     private final FunctionRecords records;
@@ -34,7 +34,7 @@ public final class FunctionTable {
         records = new FunctionRecords(header);
     }
 
-    /// Makes the table, with room for what has an index and `more`.
+    /// Allocates the table, with room for all assigned indices and `more`.
     void allocate(int more) {
         long unused = tables.allocateFunctions(functions.size() + more);
         unknown = tables.allocate(FunctionDescriptor.SIZE);
@@ -42,12 +42,13 @@ public final class FunctionTable {
         excluded = tables.allocate(FunctionDescriptor.SIZE);
     }
 
-    /// Record of sites whose function the code does not show: its address is 0, so that the first call asks the shim.
+    /// Record of sites whose function the code does not show: its address is 0, so that the first call asks
+    /// the shim.
     long unknown() {
         return unknown;
     }
 
-    /// Record of sites that the filter leaves out: they stay off.
+    /// Record of sites that the filter excludes: they stay off.
     public long excluded() {
         return excluded;
     }
@@ -62,7 +63,7 @@ public final class FunctionTable {
         return functions.size() - 1;
     }
 
-    /// Takes the indices from `first` on back.
+    /// Releases the indices from `first` on.
     void release(int first) {
         functions.subList(first, functions.size()).clear();
     }
@@ -72,16 +73,16 @@ public final class FunctionTable {
         return functions.size() <= records.capacity();
     }
 
-    /// Readers see the records of all indices.
+    /// Publishes the records of all indices to readers.
     void publish() {
         Memory.putIntRelease(header + HeaderDescriptor.FUNCTION_COUNT, functions.size());
     }
 
     /// Adds a function of a library without probes.
     ///
-    /// @param address of what the program calls
+    /// @param address called by the program
     /// @return address of its record
-    /// @throws IllegalStateException when the session has no room
+    /// @throws IllegalStateException when the session is full
     public long addImported(String symbol, String image, long address) {
         if (functions.size() == records.capacity()) {
             throw new IllegalStateException("the session has no room for another function");
@@ -112,22 +113,22 @@ public final class FunctionTable {
         return functions.get(index);
     }
 
-    /// A function's name, demangled.
+    /// A function's demangled name.
     String name(int index) {
         return tables.text(functions.get(index).name);
     }
 
-    /// Whether the filter has named the tier of a function.
+    /// Whether the user named the tier of a function.
     public boolean isTierNamed(int index) {
         return functions.get(index).named;
     }
 
-    /// Indices of the sites where functions begin.
+    /// Indices of the functions' entry sites.
     public List<Integer> entries(List<Integer> indices) {
         return sites(indices, ProbedFunction::entries);
     }
 
-    /// Indices of the sites where functions end; that of a whole function is none.
+    /// Indices of the functions' exit sites; that of a whole function is none.
     public List<Integer> exits(List<Integer> indices) {
         return sites(indices, ProbedFunction::exits);
     }
@@ -142,7 +143,7 @@ public final class FunctionTable {
         return sites;
     }
 
-    /// Indices of the functions with probes that `wanted` includes, those of closed images left out.
+    /// Indices of the probed functions that `wanted` includes, except those of closed images.
     public List<Integer> matching(ProbeFilter wanted) {
         List<Integer> found = new ArrayList<>();
         for (int i = 0; i < functions.size(); i++) {
@@ -155,7 +156,7 @@ public final class FunctionTable {
         return found;
     }
 
-    /// Notes whether the recorder is to leave a function out from now on. Its probes stay as they are.
+    /// Excludes a function from recording, or includes it. Its probes are not switched.
     public void leaveOut(int index, boolean out) {
         if (out) {
             records.writer(index).addFlags(FunctionDescriptor.FLAG_OFF);
@@ -164,9 +165,9 @@ public final class FunctionTable {
         }
     }
 
-    /// Lets other calls of a function be timed from now on, by threads that run it, too.
+    /// Changes which calls of a function are timed, also for threads that run it now.
     ///
-    /// @param weight calls that a timed one stands for, where one of several is timed by chance
+    /// @param weight calls that a timed one stands for, if calls are timed by chance
     public void setTier(int index, Tier tier, int weight) {
         FunctionRecordWriter record = records.writer(index);
         if (!tier.equals(Tier.EXACT)) {
@@ -178,12 +179,12 @@ public final class FunctionTable {
         }
     }
 
-    /// Of a function whose calls are timed by chance: how many a timed one stands for from now on.
+    /// Changes how many calls each call timed by chance stands for.
     public void setWeight(int index, int weight) {
         records.writer(index).setWeight(weight);
     }
 
-    /// Writes a function's record, or what has changed while its image was away.
+    /// Writes a function's record, or what has changed while its image was closed.
     void describe(int index) {
         ProbedFunction function = functions.get(index);
         FunctionRecordWriter record = records.writer(index);
@@ -207,7 +208,7 @@ public final class FunctionTable {
         records.writer(index).setSourceRelease(tables.string(file), line);
     }
 
-    /// The function's image has gone.
+    /// Marks a function as closed with its image.
     void close(int index) {
         long address = get(index).code();
         records.writer(index).setCodeRelease(0);
@@ -215,7 +216,7 @@ public final class FunctionTable {
         publishSites(index);
     }
 
-    /// Adds a site to those of a function, for [#writeSites].
+    /// Adds a site to a function, for [#writeSites].
     void addSite(int index, int site, SiteKind kind) {
         functions.get(index).add(site, kind);
         if (kind == SiteKind.COUNT) {
@@ -223,7 +224,7 @@ public final class FunctionTable {
         }
     }
 
-    /// Takes sites from a function.
+    /// Removes sites from a function.
     ///
     /// @return whether it had any of them
     boolean removeSites(int index, IntPredicate gone) {
@@ -246,7 +247,7 @@ public final class FunctionTable {
         publishSites(index);
     }
 
-    /// The list of a function is empty while its image is closed.
+    /// A function's list is empty while its image is closed.
     void publishSites(int index) {
         ProbedFunction function = functions.get(index);
         boolean open = function.image.current() != null;

@@ -24,9 +24,9 @@ import org.mdlagent.fastinst.provider.FunctionSelection;
 import org.mdlagent.fastinst.provider.ImageProbes;
 import org.mdlagent.fastinst.provider.LoadedImages;
 
-/// Follows the dynamic linker: images that have come get their probes, those that have gone lose them.
+/// Follows the dynamic linker: new images get their probes, closed ones lose them.
 ///
-/// Long because what comes, what goes and what is asked for share the lists of images.
+/// Long because opening, closing and requests share the lists of images.
 public final class Images {
     private final NativeApi api;
     private final InstructionSet instructions;
@@ -45,30 +45,30 @@ public final class Images {
     /// Null until the images have been read for the first time.
     private @Nullable Discovery discovery;
 
-    /// Images that have been looked at, as long as they are loaded.
+    /// Loaded images that have been examined.
     private final Set<LoadedImage> known = new HashSet<>();
 
     private final List<ProbedImage> probed = new ArrayList<>();
 
-    /// What the last [#follow] has brought.
+    /// Images that the last [#follow] opened.
     private final List<ProbedImage> opened = new ArrayList<>();
 
     private int changes;
     private boolean isBlind;
 
-    /// Hears what becomes of images.
+    /// Receives changes of images.
     public interface Listener {
-        /// These were there when the program started, its own first.
+        /// The images that were there when the program started, its own first.
         void started(List<LoadedImage> images);
 
-        /// What stands where in memory is not known any more.
+        /// Cached addresses are no longer valid.
         void changed();
 
-        /// The image of these probes has gone, and with it what ran there.
+        /// The image of these probes has been closed, and with it their clients.
         void closing(Collection<Integer> probes);
     }
 
-    /// @param notes receives what was found and left alone, for the log
+    /// @param notes receives what was found but left alone, for the log
     public Images(
             NativeApi api,
             InstructionSet instructions,
@@ -94,35 +94,36 @@ public final class Images {
         replaced = new ReplacedTexts(probed, notes);
     }
 
-    /// Of those that are loaded, and have been looked at.
+    /// Paths of loaded images that have been examined.
     public List<String> paths() {
         return known.stream().map(LoadedImage::path).toList();
     }
 
-    /// Times that images, or functions of theirs, have come or gone.
+    /// Number of changes: images, or functions of theirs, that have come or gone.
     public int changes() {
         return changes;
     }
 
-    /// Whether all images of some paths have got their probes by the session's filter.
+    /// Whether all images with these paths have got their probes by the session's filter.
     public boolean areSelected(Predicate<String> paths) {
         return known.stream().filter(image -> paths.test(image.path())).allMatch(demands::isSelected);
     }
 
-    /// Those with probes, also when they have been closed.
+    /// Images with probes, closed ones included.
     public List<ProbedImage> probed() {
         return probed;
     }
 
-    /// Those whose probes the last [#follow] has brought.
+    /// Images whose probes the last [#follow] opened.
     public List<ProbedImage> opened() {
         return opened;
     }
 
-    /// Finds the images that have come since the last call, and makes their sites switchable, all of which are off
-    /// afterwards; takes the probes of those that have gone.
+    /// Finds the images opened since the last call and makes their sites switchable, all of them off; removes
+    /// the probes of closed images.
     ///
-    /// @return false when the application opens or closes an image at this moment, so that it must be done later
+    /// @return false when the application is opening or closing an image, so that the call must be repeated
+    ///     later
     /// @throws IOException when code memory is refused
     public boolean follow() throws IOException {
         opened.clear();
@@ -144,7 +145,7 @@ public final class Images {
         }
     }
 
-    /// The program may have unmounted what tells where things stand in its memory.
+    /// The program may have unmounted /proc, which shows its memory map.
     private boolean canLook() {
         boolean can = MemoryMap.isThere();
         if (!can && !isBlind) {
@@ -176,7 +177,7 @@ public final class Images {
         }
     }
 
-    /// Its sites are off from now on: also in forked processes, which may have it still.
+    /// Its sites are off from now on, also in forked processes, which may still have the image.
     private void close(ProbedImage image, ProbedImage.Placement placement) {
         List<Integer> own = new ArrayList<>();
         image.sites().forEach((offset, index) -> {
@@ -252,7 +253,7 @@ public final class Images {
         return come;
     }
 
-    /// Gives an image its functions and sites, or those that it had when it was there before.
+    /// Gives an image its functions and sites, or those from its earlier time.
     ///
     /// @return null when it is left alone
     private @Nullable ProbedImage place(ImageProbes probes, MemoryMap memory, boolean first) throws IOException {
@@ -273,22 +274,23 @@ public final class Images {
         return installer.place(coming, probes, true, first) ? coming : null;
     }
 
-    /// What has become of functions that were asked for.
+    /// The outcome of a request for functions.
     ///
-    /// @param images  those that were meant
-    /// @param reasons why there are no probes, and what has some; a sentence each
+    /// @param images  that were meant
+    /// @param reasons why there are no probes, or which functions have some; a sentence each
     /// @param symbols of images that have no such function
     public record Demanded(List<String> images, List<String> reasons, List<String> symbols) {}
 
-    /// Gives functions probes that the session's filter has not selected, in images that are there. The others cost
-    /// nothing. The recorder leaves them out until it is told to record them.
+    /// Gives probes to functions of loaded images that the session's filter has not selected. Other functions
+    /// cost nothing. The recorder excludes them until it is told to record them.
     ///
     /// @param wanted names the images ([ProbeFilter#names]) and the functions
-    /// @param one    whether it means one function by its name. A pattern means, where an image has probes by the
-    ///     session's filter, those
-    /// @param most   functions of an image that may get probes
-    /// @return null when the application opens or closes an image, or has since the last [#follow]
-    /// @throws IllegalArgumentException when they are more; none of the image has got one then
+    /// @param one    whether it names a single function. In an image with probes by the session's filter, a
+    ///     pattern matches only functions that have probes already
+    /// @param most   maximum number of functions of an image that get probes
+    /// @return null when the application is opening or closing an image, or has done so since the last
+    ///     [#follow]
+    /// @throws IllegalArgumentException when more functions match; then none of the image has got a probe
     public @Nullable Demanded demand(ProbeFilter wanted, boolean one, int most) throws IOException {
         opened.clear();
         if (discovery == null || !api.holdImages()) {
@@ -340,8 +342,8 @@ public final class Images {
         return demanded;
     }
 
-    /// Installs images and shows their sites. What cannot be had later leaves them without probes; at first,
-    /// there is no profile without it.
+    /// Installs images and shows their sites. If that fails for images opened later, they have no probes; for
+    /// the first images, there is no profile.
     private boolean show(List<ProbedImage> placed, boolean first) throws IOException {
         List<ProbedImage> installed = new ArrayList<>();
         List<TextCopy> copies = new ArrayList<>();
@@ -385,7 +387,7 @@ public final class Images {
         return refusal != null;
     }
 
-    /// @return nothing when the program has changed its text, so that it is left alone
+    /// @return empty when the program has changed its text, so that it is left alone
     private List<TextCopy> install(ProbedImage image) throws IOException {
         try {
             return installer.install(image);
@@ -400,7 +402,7 @@ public final class Images {
         return Objects.requireNonNull(image.current()).texts().stream().anyMatch(text -> text.isCopiedTo(changed));
     }
 
-    /// @return what has been closed, null when there was nothing
+    /// @return what has been closed, null if nothing
     private @Nullable LoadedImage close(ProbedImage image) {
         ProbedImage.Placement placement = image.current();
         if (placement == null) {
@@ -410,9 +412,9 @@ public final class Images {
         return placement.image();
     }
 
-    /// Switches on what the last [#follow] has brought, but for what is left out.
+    /// Switches on the sites that the last [#follow] opened, except excluded ones.
     ///
-    /// @param onlyUnknown whether only sites are, whose function is not known
+    /// @param onlyUnknown whether only sites of unknown functions are switched on
     public void activateOpened(boolean onlyUnknown) {
         List<Integer> exits = new ArrayList<>();
         List<Integer> entries = new ArrayList<>();

@@ -16,12 +16,12 @@ import org.mdlagent.fastinst.provider.ImageProbes;
 
 /// Gives the functions and sites of an image their records, and makes the sites in a copy of its text.
 ///
-///  1. [#place]: indices of functions and sites, trampolines, how each site will be patched. Nothing is written to the
-///     tables, which need not be there yet
-///  2. [#install]: the text is copied; stubs, sites and records are written
+///  1. [#place]: assigns indices of functions and sites, trampolines, and how each site will be patched.
+///     Nothing is written to the tables, which need not exist yet
+///  2. [#install]: copies the text; writes stubs, sites and records
 public final class Installer {
-    /// Room in the session's tables for what is opened later: a site takes 88 bytes, a function 160, and 8 in each
-    /// thread's block, in exact and mixed mode 16.
+    /// Room in the session's tables for images opened later. A site takes 88 bytes. A function takes 160
+    /// bytes, and in each thread's block 8, or 16 in exact and mixed mode.
     private static final int SITES_OF_FUNCTION = 4;
 
     private final Trampolines trampolines;
@@ -36,8 +36,8 @@ public final class Installer {
     private final int laterFunctions;
     private final List<String> notes;
 
-    /// @param laterFunctions room for those of images that are opened later
-    /// @param notes          receives what was found and left alone, for the log
+    /// @param laterFunctions room for functions of images opened later
+    /// @param notes          receives what was found but left alone, for the log
     public Installer(
             Trampolines trampolines,
             PreparedText prepared,
@@ -63,17 +63,17 @@ public final class Installer {
         this.notes = notes;
     }
 
-    /// Makes the session's tables, with room for all that has been placed and for more.
+    /// Allocates the session's tables, with room for all that has been placed and for more.
     void allocateTables() {
         functions.allocate(laterFunctions);
         sites.allocate(SITES_OF_FUNCTION * laterFunctions);
     }
 
-    /// Gives an image its functions and the indices of its sites, or those that it had when it was there before.
+    /// Gives an image its functions and the indices of its sites, or those from its earlier time.
     ///
     /// @param isNew whether it was not there before
     /// @param first whether there are no tables yet, so that there is room for all
-    /// @return whether it has probes; else it is left alone
+    /// @return whether it has probes; otherwise it is left alone
     /// @throws IOException when the first images cannot be placed
     boolean place(ProbedImage image, ImageProbes probes, boolean isNew, boolean first) throws IOException {
         if (image.isLeftOut()) {
@@ -135,8 +135,8 @@ public final class Installer {
         return texts;
     }
 
-    /// Makes a function of every address that a site of the image names, if the filter lets it. A site that names
-    /// none is mostly in the function that it belongs to, or in one that names it elsewhere.
+    /// Registers a function for every address that a site of the image names, if the filter includes it. A
+    /// site that names none is mostly in its own function, or in one that names that function elsewhere.
     private void register(ProbedImage image, ImageProbes probes, ProbedImage.Placement placement) throws IOException {
         SymbolTable symbols = probes.elf().symbols();
         long bias = placement.bias();
@@ -164,7 +164,7 @@ public final class Installer {
         image.ranges(FunctionRanges.of(probes.image(), probes.elf(), image.functions()));
     }
 
-    /// @return the function's index, -1 when the filter leaves it out
+    /// @return the function's index, -1 when the filter excludes it
     private int register(ProbedImage image, long offset, SymbolTable symbols, String file) throws IOException {
         FilteredFunctions demand = image.demand();
         FilteredFunctions chosen = demand == null ? filtered : demand;
@@ -174,19 +174,20 @@ public final class Installer {
         }
         String name = chosen.name(symbol);
         Tier named = chosen.tier(image.path(), file, name);
-        // Nothing is known of its calls yet: most functions are called rarely.
+        // Its call rate is unknown so far; most functions are called rarely.
         Tier first = named == null ? Tier.EXACT : named;
         int symbolText = text(symbol, demand != null);
         int nameText = name.equals(symbol) ? symbolText : text(name, demand != null);
         return functions.add(new ProbedFunction(image, offset, symbolText, nameText, first, named != null));
     }
 
-    /// @param demanded whether somebody has asked for it: if he is refused he may ask again, for the same memory
+    /// @param demanded whether the function was requested: a refused request may be repeated, for the same
+    ///     memory
     private int text(String name, boolean demanded) {
         return demanded ? tables.string(name) : tables.newString(name);
     }
 
-    /// Copies an image's text and makes its sites in the copy, where nobody executes them; writes trampolines and
+    /// Copies an image's text and makes its sites in the copy, which nobody executes; writes trampolines and
     /// records.
     ///
     /// @return what is to be shown
@@ -203,7 +204,7 @@ public final class Installer {
             for (Trampolines.Site site : text.sites()) {
                 int index = image.siteAt(site.hook().address());
                 if (index == ProbedImage.NO_SITE) {
-                    continue; // It could not be reached where the image stood first.
+                    continue; // It was out of reach at the image's first address.
                 }
                 text.write(site, sites.get(index).address());
                 describe(image, index, site);
@@ -232,8 +233,8 @@ public final class Installer {
         return copies;
     }
 
-    /// Makes a jump that no single store makes. It is installed from the start if the recorder wants it at once, or
-    /// if it cannot be installed later.
+    /// Makes a jump that takes several stores. It is installed from the start if the recorder wants it at once,
+    /// or if it cannot be installed later.
     private void install(int index, Trampolines.Site site, PatchPlan jump, boolean first) {
         EntryPun.Cut cut = Objects.requireNonNull(
                 Objects.requireNonNull(site.probe().displaced()).pun().cut());
@@ -247,7 +248,7 @@ public final class Installer {
         }
     }
 
-    /// Writes a site's record, or what has changed while its image was away: not what was learned of its function.
+    /// Writes a site's record, or what has changed while its image was closed, but not its learned function.
     private void describe(ProbedImage image, int index, Trampolines.Site site) {
         int owner = image.ranges().at(image.offset(site.hook().address()));
         long ownerRecord = owner == FunctionRanges.NONE ? 0 : functions.address(owner);
@@ -261,7 +262,7 @@ public final class Installer {
         }
     }
 
-    /// Gives a site to its function.
+    /// Assigns a site to its function.
     ///
     /// @return record of the function
     private long functionOf(ProbedImage image, int index, SiteKind kind, SiteInstruction hook) {

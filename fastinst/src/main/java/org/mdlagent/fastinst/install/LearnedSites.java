@@ -9,14 +9,14 @@ import org.mdlagent.arch.session.FunctionRecord;
 import org.mdlagent.arch.session.SiteRecord;
 import org.mdlagent.arch.shim.Memory;
 
-/// Sites whose function the code does not show: the shim learns it from their first call, and writes it to
-/// their record. Here they come to the sites of that function.
+/// Sites whose function the code does not show: the shim learns it at their first call and writes it to their
+/// record. This class then adds them to the sites of that function.
 public final class LearnedSites {
     private final SiteTable sites;
     private final FunctionTable functions;
     private final long header;
 
-    /// Those whose function has not shown yet.
+    /// Sites whose function is still unknown.
     private final List<Integer> unknown = new ArrayList<>();
 
     private int lastCount;
@@ -27,22 +27,22 @@ public final class LearnedSites {
         this.header = header;
     }
 
-    /// Times that the shim has learned of a site.
+    /// Number of times that the shim has learned a site's function.
     public int count() {
         return Memory.getIntAcquire(header + HeaderDescriptor.LEARNED);
     }
 
-    /// Waits for the first call of a site, whose function is [FunctionTable#unknown] until then.
+    /// Adds a site, whose function is [FunctionTable#unknown] until its first call.
     void add(int site) {
         unknown.add(site);
     }
 
-    /// Whether a site waits for that.
+    /// Whether any site's function is still unknown.
     public boolean isAnyUnknown() {
         return !unknown.isEmpty();
     }
 
-    /// Gives sites whose function the first calls have shown to that function, and takes those away whose calls
+    /// Assigns sites to the functions that their first calls have shown, and removes sites whose function
     /// turned out to vary.
     ///
     /// @return the functions whose sites have changed

@@ -11,35 +11,36 @@ import org.mdlagent.arch.shim.NativeApi;
 import org.mdlagent.arch.site.SiteInstruction;
 import org.mdlagent.callpatch.CallPatch;
 
-/// Makes sites in text that nobody executes yet: the copy of a program's text before it is shown ([CodeMemory#show]),
-/// and stubs that nothing leads to. From then on each site toggles by one store.
+/// Makes sites in text that nobody executes yet: the copy of a program's text before it is shown
+/// ([CodeMemory#show]), and unreachable stubs. From then on each site is toggled by one store.
 ///
-/// So no probe of the agent's is made in code that runs. [CallPatch] could do that, and `WordPatch` where instructions
-/// straddle. The syncs that they wait for ([CoreSync]: T_max or membarrier) change nothing here, where no thread can
-/// be behind. Programs that no compiler prepared are probed so, too ([DisplacedEntries]): by single stores to running
-/// text, or by a jump that comes and goes in steps, which it may have from the start.
+/// So no probe of the agent is made in running code. [CallPatch] could do that, and `WordPatch` for
+/// straddling instructions. The syncs that they wait for ([CoreSync]: T_max or membarrier) are not needed
+/// here, because no thread can have fetched the old code. Programs that no compiler prepared are probed in
+/// the same way ([DisplacedEntries]): by single stores to running text, or by a jump that is installed and
+/// removed in steps, possibly from the start.
 public final class PreparedText {
     private final CodeMemory code;
     private final CallPatch callPatch;
 
-    /// @param arena where empty functions are put, which some sites call when they are off
+    /// @param arena for empty functions, which some sites call when they are off
     public PreparedText(NativeApi api, CodeMemory code, CodeArena arena, CoreSync sync, InstructionSet instructions) {
         this.code = code;
         callPatch = new CallPatch(api, code, arena, sync, instructions);
     }
 
-    /// How `site` will be toggled between nothing and a transfer to `target`.
+    /// Plans how `site` will be toggled between nothing and a transfer to `target`.
     ///
-    /// @throws IllegalArgumentException when the bytes at the site are not what `site` says, or the target
-    ///     is out of reach
+    /// @throws IllegalArgumentException when the bytes at the site differ from `site`, or the target is out
+    ///     of reach
     /// @throws IOException when there is no memory within reach for an empty function
     PatchPlan plan(SiteInstruction site, long target) throws IOException {
         return callPatch.plan(site, target);
     }
 
-    /// Makes a site, which is off afterwards. Its text has been copied, or is the agent's own.
+    /// Makes a site and leaves it off. Its text has been copied, or is the agent's own.
     ///
-    /// No thread executes it, so there is nothing to wait for between the stores of [CallPatch#install].
+    /// No thread executes it, so the stores of [CallPatch#install] need no waits between them.
     public void install(PatchPlan plan) {
         if (plan.isMade()) {
             return;

@@ -2,20 +2,19 @@ package org.mdlagent.fastinst.install;
 
 import org.jspecify.annotations.Nullable;
 
-/// Which functions are probed.
+/// Selects the functions to probe.
 public interface ProbeFilter {
     /// @param image path of the ELF file
     /// @param file  source file, "" when unknown
     /// @param name  demangled name
     boolean includes(String image, String file, String name);
 
-    /// Whether it [#includes] every function, so that nobody need ask.
+    /// Whether it [#includes] every function, so that asking is unnecessary.
     default boolean includesAll() {
         return false;
     }
 
-    /// Which calls of a function are timed where not all are; null when the profiler is to choose, by how often it is
-    /// called.
+    /// Which calls of a function are timed if not all are; null when the profiler chooses by its call rate.
     ///
     /// @param image path of the ELF file
     /// @param file  source file, "" when unknown
@@ -24,14 +23,14 @@ public interface ProbeFilter {
         return null;
     }
 
-    /// Whether functions of this very image have been asked for. Then it is probed though no compiler has prepared it.
-    /// The program always is.
+    /// Whether the filter names this image. Then it is probed even if no compiler has prepared it. The
+    /// program always is.
     ///
     /// @param image path of the ELF file
     default boolean names(String image) {
         return false;
     }
 
-    /// Whether source files are looked at, so that line tables must be read before probes are armed.
+    /// Whether the filter uses source files, so that line tables must be read before probes are armed.
     boolean needsFiles();
 }

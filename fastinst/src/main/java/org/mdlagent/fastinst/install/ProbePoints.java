@@ -14,14 +14,14 @@ import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.site.SiteInstruction;
 import org.mdlagent.arch.site.SiteKind;
 
-/// Shows the sites of functions as they stand in memory. Nothing is changed.
+/// Shows the sites of functions as they are in memory, without changes.
 public final class ProbePoints {
     private final List<ProbedImage> images;
     private final FunctionTable functions;
     private final SiteTable sites;
     private final InstructionSet instructions;
 
-    /// @param images those with probes, kept up to date by their owner
+    /// @param images with probes, kept up to date by their owner
     public ProbePoints(
             List<ProbedImage> images, FunctionTable functions, SiteTable sites, InstructionSet instructions) {
         this.images = images;
@@ -63,7 +63,7 @@ public final class ProbePoints {
     private ProbePoint point(String function, ProbedImage image, SiteKind kind, Trampolines.Site site) {
         SiteInstruction hook = site.hook();
         PatchPlan plan = site.plan();
-        // A gate is elsewhere, and what changes at once; the site's own bytes come and go.
+        // A gate is elsewhere and toggles at once; the site's own jump is installed and removed.
         boolean gated = site.gate() != 0;
         long first = gated ? site.gate() : hook.address();
         int jump = instructions.sites().hop(0, 0).length;
@@ -90,7 +90,7 @@ public final class ProbePoints {
         return new ProbePoint.Code(address, Memory.copy(address, length));
     }
 
-    /// A word is stored with its lowest byte first.
+    /// Words are little-endian.
     private static byte[] with(byte[] bytes, int at, int size, long word) {
         byte[] changed = bytes.clone();
         for (int i = 0; i < size; i++) {

@@ -4,25 +4,25 @@ import java.util.Arrays;
 import java.util.function.IntPredicate;
 import org.mdlagent.arch.site.SiteKind;
 
-/// What is known of a probed function beside its record.
+/// Data about a probed function that is not in its record.
 final class ProbedFunction {
     private static final int[] NONE = {};
 
     final ProbedImage image;
 
-    /// Of its address in the image.
+    /// Offset of its address in the image.
     final long offset;
 
-    /// Offset of its name in the session, demangled.
+    /// Offset of its demangled name in the session.
     final int name;
 
-    /// The same as in the symbol table.
+    /// Offset of its symbol in the session.
     final int symbol;
 
-    /// Before its first call.
+    /// Its tier before its first call.
     final Tier first;
 
-    /// Whether somebody has named that tier.
+    /// Whether the user named that tier.
     final boolean named;
 
     /// Indices of its sites.
@@ -31,7 +31,7 @@ final class ProbedFunction {
     private int[] exits = NONE;
 
     /// @param symbol offset of its symbol in the session
-    /// @param name   the same, demangled
+    /// @param name   offset of its demangled name in the session
     ProbedFunction(ProbedImage image, long offset, int symbol, int name, Tier first, boolean named) {
         this.image = image;
         this.offset = offset;
@@ -41,17 +41,17 @@ final class ProbedFunction {
         this.named = named;
     }
 
-    /// Indices of the sites where it begins; that of a whole function is one.
+    /// Indices of its entry sites; a whole function has one.
     int[] entries() {
         return entries;
     }
 
-    /// Indices of the sites where it ends.
+    /// Indices of its exit sites.
     int[] exits() {
         return exits;
     }
 
-    /// Adds a site of a kind.
+    /// Adds a site.
     void add(int site, SiteKind kind) {
         if (kind.isExit()) {
             exits = with(exits, site);

@@ -11,24 +11,24 @@ import org.mdlagent.arch.elf.ElfFile;
 import org.mdlagent.arch.shim.LoadedImage;
 import org.mdlagent.fastinst.provider.FunctionRanges;
 
-/// An image that has, or had, probes.
+/// An image that has or had probes.
 ///
-/// What it has is kept for its return when it is closed: its records in the session, so that its counts go on, and
-/// its trampolines, which are good for the addresses where it stood. So whoever opens and closes a library over and
-/// over uses up nothing; and trampolines need not be freed, which a thread may still return to, for a function may
-/// leave its library by a sibling call.
+/// When an image is closed, its data is kept for its return: its session records, so that counts continue,
+/// and its trampolines, which remain valid for the addresses where it was. So opening and closing a library
+/// repeatedly uses up nothing. Trampolines are never freed, because a thread may still return to one: a
+/// function may leave its library by a sibling call.
 public final class ProbedImage {
-    /// The kernel mostly maps a library where it was before.
+    /// The kernel mostly maps a library at its former address.
     private static final int PLACEMENTS_MAX = 8;
 
-    /// In place of the index of a site that there is not.
+    /// Stands for the index of a missing site.
     public static final int NO_SITE = -1;
 
     private final String path;
     private final String content;
     private final String build;
 
-    /// Index of each function's record by the offset of its address; -1 where the filter leaves it out.
+    /// Index of each function's record by the offset of its address; -1 if the filter excludes it.
     private final OffsetTable functions = new OffsetTable();
 
     /// Index of each site's record by the offset of its address, in ascending order.
@@ -39,14 +39,14 @@ public final class ProbedImage {
     private @Nullable Placement current;
     private @Nullable ElfFile lineTables;
 
-    /// What somebody has asked for while it was loaded; null where the session's filter has chosen.
+    /// The functions requested while it was loaded; null if the session's filter selected its functions.
     private @Nullable FilteredFunctions demand;
 
     private boolean leftOut;
 
-    /// Where it stands or has stood.
+    /// An address where it is or was.
     ///
-    /// @param texts what its sites lead to there
+    /// @param texts targets of its sites there
     public record Placement(LoadedImage image, List<Trampolines.OfText> texts) {
         public long bias() {
             return image.bias();
@@ -57,7 +57,7 @@ public final class ProbedImage {
         }
     }
 
-    /// @param content tells it from others that were at that path
+    /// @param content distinguishes it from other images with that path
     /// @param build   its build id, "" when it has none
     public ProbedImage(String path, String content, String build) {
         this.path = path;
@@ -78,12 +78,12 @@ public final class ProbedImage {
         return demand;
     }
 
-    /// Its functions are those that somebody has asked for while it was loaded.
+    /// Its functions are those requested while it was loaded.
     void demandedBy(FilteredFunctions wanted) {
         demand = wanted;
     }
 
-    /// From now on it has no probes.
+    /// It has no probes from now on.
     public void leaveOut() {
         leftOut = true;
         current = null;
@@ -95,7 +95,7 @@ public final class ProbedImage {
         return leftOut;
     }
 
-    /// Whether it has been closed, and is the image that has come.
+    /// Whether this is a closed image and `coming` is the same image.
     public boolean returns(ProbedImage coming) {
         return current == null && path.equals(coming.path) && content.equals(coming.content);
     }
@@ -104,7 +104,7 @@ public final class ProbedImage {
         return functions;
     }
 
-    /// Indices of those functions that the filter lets have probes.
+    /// Indices of the functions that the filter includes.
     public int[] probedFunctions() {
         int[] all = new int[functions.size()];
         int count = 0;
@@ -130,7 +130,7 @@ public final class ProbedImage {
         return sites;
     }
 
-    /// Index of the site at an address, [#NO_SITE] when it has none there.
+    /// Index of the site at an address, [#NO_SITE] if there is none.
     int siteAt(long address) {
         return sites.get(offset(address), NO_SITE);
     }
@@ -140,12 +140,12 @@ public final class ProbedImage {
         return address - Objects.requireNonNull(current).bias();
     }
 
-    /// Whether it is that image, there.
+    /// Whether it is that image, at that address.
     boolean isAt(LoadedImage image) {
         return current != null && current.image().equals(image);
     }
 
-    /// Where it stands now, null when it is closed.
+    /// Its current placement, null when it is closed.
     @Nullable
     public Placement current() {
         return current;
@@ -166,7 +166,7 @@ public final class ProbedImage {
         current = null;
     }
 
-    /// That of an earlier time at the same address, null when there was none.
+    /// An earlier placement at the same address, null if there was none.
     @Nullable
     public Placement placementAt(LoadedImage image) {
         for (Placement placement : placements) {

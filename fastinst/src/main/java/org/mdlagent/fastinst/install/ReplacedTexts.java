@@ -7,25 +7,26 @@ import java.util.Set;
 import org.mdlagent.arch.shim.LoadedImage;
 import org.mdlagent.arch.shim.MemoryMap;
 
-/// Images whose text the program has replaced in memory: by huge pages, by code that it has changed.
+/// Images whose text the program has replaced in memory: by huge pages, or by code that it has changed.
 ///
-/// What it has put there may be a copy of the text with probes. So the probes stay as they are for as long as the
-/// image is loaded: what jumps lead to is never taken away or used again, and nothing is changed in the text.
+/// The replacement may be a copy of the text with probes. So the probes stay for as long as the image is
+/// loaded: targets of their jumps are never removed or reused, and the text is not changed.
 final class ReplacedTexts {
     private final List<ProbedImage> probed;
     private final List<String> notes;
     private final Set<LoadedImage> images = new HashSet<>();
 
     /// @param probed all images, kept up to date by their owner
-    /// @param notes  receives what was found and left alone, for the log
+    /// @param notes  receives what was found but left alone, for the log
     ReplacedTexts(List<ProbedImage> probed, List<String> notes) {
         this.probed = probed;
         this.notes = notes;
     }
 
-    /// Looks for such images among those with probes that are loaded.
+    /// Finds such images among the loaded ones with probes.
     ///
-    /// @return those whose file is mapped anew, in place of their probes: they have been closed and opened again
+    /// @return images whose file is mapped anew, in place of their probes: they have been closed and opened
+    ///     again
     Set<LoadedImage> find(Collection<LoadedImage> loaded, MemoryMap memory) {
         Set<LoadedImage> anew = new HashSet<>();
         images.retainAll(loaded);
@@ -54,8 +55,7 @@ final class ReplacedTexts {
         return images.contains(image);
     }
 
-    /// Whether `[start, end)` is mapped from the file that the rest of the image is mapped from, and nobody may write
-    /// to it.
+    /// Whether `[start, end)` is mapped read-only from the same file as the rest of the image.
     static boolean isOfFile(LoadedImage image, long start, long end, MemoryMap memory) {
         MemoryMap.Region headers = memory.at(image.headers());
         if (headers == null || headers.path().isEmpty()) {

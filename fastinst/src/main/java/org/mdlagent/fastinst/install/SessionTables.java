@@ -20,7 +20,7 @@ public final class SessionTables {
     private final long header;
     private final Map<String, Integer> strings = new HashMap<>();
 
-    /// What is left of the block that small pieces are taken from.
+    /// The rest of the block that small allocations are taken from.
     private long blockNext;
 
     private long blockEnd;
@@ -30,18 +30,19 @@ public final class SessionTables {
         header = api.session();
     }
 
-    /// Whether the recorder wants probes by itself.
+    /// Whether the profiler wants probes on.
     boolean isProfiled() {
         return (Memory.getInt(header + HeaderDescriptor.FLAGS) & HeaderDescriptor.FLAG_UNPROFILED) == 0;
     }
 
-    /// Notes what goes without probes that it could have had, for readers.
+    /// Counts images and functions that could have had probes and have none, for readers.
     void refuse(int images, int functions) {
         Memory.addLong(header + HeaderDescriptor.IMAGES_REFUSED, images);
         Memory.addLong(header + HeaderDescriptor.FUNCTIONS_REFUSED, functions);
     }
 
-    /// Address of a new table of `capacity` function records; the header tells of it, with no functions in it.
+    /// Allocates a table of `capacity` function records and publishes it in the header, with no functions in
+    /// it.
     public long allocateFunctions(int capacity) {
         long functions = allocate(capacity * FunctionDescriptor.SIZE);
         Memory.putInt(header + HeaderDescriptor.FUNCTION_CAPACITY, capacity);
@@ -52,7 +53,7 @@ public final class SessionTables {
         return functions;
     }
 
-    /// Address of a new table of `capacity` site records.
+    /// Allocates a table of `capacity` site records.
     public long allocateSites(int capacity) {
         long sites = allocate(Math.max(1, capacity) * SiteDescriptor.SIZE);
         Memory.putInt(header + HeaderDescriptor.SITE_CAPACITY, capacity);
@@ -60,7 +61,7 @@ public final class SessionTables {
         return sites;
     }
 
-    /// Lets the shim find the function record by its address.
+    /// Adds a function record to the shim's lookup by address.
     public void addLookup(long address, long function) {
         long table = Memory.getLong(header + HeaderDescriptor.LOOKUP);
         long mask = Memory.getLong(header + HeaderDescriptor.LOOKUP_MASK);
@@ -71,12 +72,12 @@ public final class SessionTables {
         Memory.putLongRelease(table + slot * Long.BYTES, function);
     }
 
-    /// A slot that was taken once stays part of the chains that lead over it, until another function takes it.
+    /// A used slot remains part of probe chains through it until another function takes it.
     private static boolean isTaken(long function) {
         return function != 0 && Memory.getLong(function + FunctionDescriptor.ADDRESS) != 0;
     }
 
-    /// The function record is found by its address no longer.
+    /// Removes a function record from the lookup by address.
     ///
     /// @param nobody a function record without an address
     public void removeLookup(long address, long function, long nobody) {
@@ -107,7 +108,7 @@ public final class SessionTables {
         return offset;
     }
 
-    /// The same for one of many texts that are mostly different: whether it is there already is not looked up.
+    /// As [#string], for one of many texts that mostly differ: duplicates are not detected.
     int newString(String text) {
         if (text.isEmpty()) {
             return 0;
@@ -124,13 +125,13 @@ public final class SessionTables {
         return offset(at);
     }
 
-    /// Address of `text` as C has strings, with a NUL behind it. It stays there for good.
+    /// Address of a permanent NUL-terminated copy of `text`.
     public long terminated(String text) {
         int offset = string(text.isEmpty() ? "\0" : text);
         return header + Integer.toUnsignedLong(offset) + Integer.BYTES;
     }
 
-    /// The text that [#string] has written at an offset.
+    /// The text that [#string] wrote at an offset.
     public String text(int offset) {
         if (offset == 0) {
             return "";
@@ -139,17 +140,17 @@ public final class SessionTables {
         return new String(Memory.copy(at + Integer.BYTES, Memory.getInt(at)), StandardCharsets.UTF_8);
     }
 
-    /// Offset in the session file of what was allocated at `address`.
+    /// Offset in the session file of an allocation's address.
     int offset(long address) {
         return Math.toIntExact(address - header);
     }
 
-    /// Address of room for `count` indices.
+    /// Allocates room for `count` indices.
     public long allocateIndices(int count) {
         return take(Math.max(1L, count) * Integer.BYTES);
     }
 
-    /// Address of a small piece, at a multiple of 8.
+    /// Allocates a small piece, aligned to 8.
     private long take(long bytes) {
         long size = bytes + Long.BYTES - 1 & -Long.BYTES;
         if (blockEnd - blockNext < size) {

@@ -13,10 +13,10 @@ import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.site.EntryPun;
 import org.mdlagent.arch.site.SiteKind;
 
-/// The session's table of sites: who has which record, and what stands in it.
+/// The session's table of sites: assigns records and writes them.
 ///
-/// An instruction takes [SiteKind#records] records, side by side; its index is that of the first. Indices are given out
-/// before the table is allocated, when it is known how many there are at least.
+/// An instruction takes [SiteKind#records] consecutive records; its index is that of the first. Indices are
+/// assigned before the table is allocated, so that its minimum size is known.
 public final class SiteTable {
     private final SessionTables tables;
     private final CodeMemory code;
@@ -31,7 +31,7 @@ public final class SiteTable {
         records = new SiteRecords(header);
     }
 
-    /// Makes the table, with room for what has an index and `more`.
+    /// Allocates the table, with room for all assigned indices and `more`.
     void allocate(int more) {
         long unused = tables.allocateSites(count + more);
     }
@@ -40,7 +40,7 @@ public final class SiteTable {
         return count;
     }
 
-    /// Gives out indices.
+    /// Assigns indices.
     ///
     /// @return the first
     int reserve(int sites) {
@@ -49,7 +49,7 @@ public final class SiteTable {
         return first;
     }
 
-    /// Takes the indices from `first` on back.
+    /// Releases the indices from `first` on.
     void release(int first) {
         count = first;
     }
@@ -59,7 +59,7 @@ public final class SiteTable {
         return count <= records.capacity();
     }
 
-    /// Readers see the records of all indices.
+    /// Publishes the records of all indices to readers.
     void publish() {
         Memory.putIntRelease(header + HeaderDescriptor.SITE_COUNT, count);
     }
@@ -67,7 +67,7 @@ public final class SiteTable {
     /// Adds records, which belong to `function` until they are assigned.
     ///
     /// @return index of the first
-    /// @throws IllegalStateException when the session has no room
+    /// @throws IllegalStateException when the session is full
     public int add(int sites, long function) {
         if (count + sites > records.capacity()) {
             throw new IllegalStateException("the session has no room for " + sites + " more sites");
@@ -84,7 +84,7 @@ public final class SiteTable {
         return records.get(index);
     }
 
-    /// The indices with those of the returns of whole functions.
+    /// The indices, and those of the returns of whole functions.
     List<Integer> withReturns(List<Integer> sites) {
         List<Integer> all = new ArrayList<>();
         for (int site : sites) {
@@ -96,7 +96,7 @@ public final class SiteTable {
         return all;
     }
 
-    /// Writes what a site is, and how it is toggled.
+    /// Writes a site's data and how it is toggled.
     public void describe(int index, Trampolines.Site site) {
         SiteKind kind = SiteKind.of(site.hook());
         for (int i = 0; i < kind.records(); i++) {
@@ -109,11 +109,11 @@ public final class SiteTable {
         }
     }
 
-    /// Writes the records of a site that nobody knows yet: all but what opens it to clients.
+    /// Writes the records of a site that is not published yet: everything but what opens it to clients.
     ///
-    /// @param image    offset in the session of the path of the image that it is in
-    /// @param function record of the function that it belongs to
-    /// @param owner    record of the function whose code it is, 0 when it is not known
+    /// @param image    offset in the session of the path of its image
+    /// @param function record of the function it belongs to
+    /// @param owner    record of the function that contains it, 0 when unknown
     void create(int index, Trampolines.Site site, int image, long function, long owner) {
         SiteKind kind = SiteKind.of(site.hook());
         long alias = code.alias(site.plan().toggleAt());
@@ -132,9 +132,9 @@ public final class SiteTable {
         }
     }
 
-    /// Lets a site's jump come and go in steps.
+    /// Registers a site's jump for installation and removal in steps.
     ///
-    /// @param shown whether it stands in the text
+    /// @param shown whether it is in the text now
     /// @throws IllegalStateException when the session has no room
     void takeSteps(int index, PatchPlan jump, EntryPun.Cut cut, boolean shown) {
         long known = records.get(index).steps();
@@ -149,9 +149,9 @@ public final class SiteTable {
         records.writer(index).setSteps(record);
     }
 
-    /// Writes whose image and code a site is in.
+    /// Writes a site's image and the function that contains it.
     ///
-    /// @param owner record of the function whose code it is, 0 when it is not known
+    /// @param owner record of the function that contains it, 0 when unknown
     void locate(int index, SiteKind kind, String image, long owner) {
         for (int i = index; i < index + kind.records(); i++) {
             records.writer(i).setImage(tables.string(image));
@@ -161,16 +161,16 @@ public final class SiteTable {
         }
     }
 
-    /// Gives a site to a function.
+    /// Assigns a site to a function.
     void assign(int index, SiteKind kind, long function) {
         for (int i = index; i < index + kind.records(); i++) {
             records.writer(i).setFunction(function);
         }
     }
 
-    /// Gives a site that [#add] has made to an imported function, and opens it.
+    /// Assigns a site made by [#add] to an imported function, and opens it.
     ///
-    /// @param image that the function is in
+    /// @param image that contains the function
     public void assignImported(int index, String image, long function, StubBodies bodies) {
         SiteKind kind = get(index).kind();
         for (int i = index; i < index + kind.records(); i++) {
@@ -180,7 +180,7 @@ public final class SiteTable {
         open(index, kind, bodies);
     }
 
-    /// From now on clients may be attached to a site.
+    /// Opens a site to clients.
     void open(int index, SiteKind kind, StubBodies bodies) {
         for (int i = kind.records() - 1; i >= 0; i--) {
             bodies.open(records.writer(index + i), kind.ofRecord(i).body());

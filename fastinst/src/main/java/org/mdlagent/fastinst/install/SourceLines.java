@@ -14,21 +14,21 @@ import org.mdlagent.arch.elf.SourceLine;
 import org.mdlagent.arch.shim.NativeApi;
 import org.mdlagent.fastinst.provider.ImageProbes;
 
-/// Where functions are defined in source files, as line tables tell.
+/// Where functions are defined in source files, from line tables.
 public final class SourceLines {
     private final NativeApi api;
     private final FunctionTable functions;
     private final List<String> notes;
     private int resolved;
 
-    /// @param notes receives what was found and left alone, for the log
+    /// @param notes receives what was found but left alone, for the log
     public SourceLines(NativeApi api, FunctionTable functions, List<String> notes) {
         this.api = api;
         this.functions = functions;
         this.notes = notes;
     }
 
-    /// Images whose lines have been found.
+    /// Number of images whose lines have been found.
     public int resolved() {
         return resolved;
     }
@@ -58,11 +58,11 @@ public final class SourceLines {
         return files;
     }
 
-    /// Finds the source lines of functions that have come, and writes them to their records. That may take longer
-    /// than the watchdog's patience, so it shows signs of life.
+    /// Finds the source lines of new functions and writes them to their records. That may exceed the
+    /// watchdog's timeout, so it sends heartbeats.
     ///
-    /// @param meanwhile is done now and then
-    /// @throws IOException when a line table is damaged; the functions of other images have theirs
+    /// @param meanwhile run periodically
+    /// @throws IOException when a line table is damaged; functions of other images have their lines
     public void resolve(List<ProbedImage> images, Runnable meanwhile) throws IOException {
         for (ProbedImage image : images) {
             ElfFile file = image.lineTables();

@@ -11,8 +11,8 @@ import org.mdlagent.arch.site.Body;
 import org.mdlagent.arch.site.RecordingCode;
 import org.mdlagent.arch.site.RecordingCode.ClientBodies;
 
-/// Where the stubs of one text lead to: to what records, until a client is attached. Then the shim, which has no
-/// Java on its thread, changes that by the tables that are written here.
+/// The targets of a text's stubs: recording code, until a client is attached. The shim then changes the
+/// target by the tables written here, because it has no Java on its thread.
 public final class StubBodies {
     private final RecordingCode code;
     private final long base;
@@ -20,7 +20,7 @@ public final class StubBodies {
 
     /// @param base  address of the recording code
     /// @param alias of that address
-    /// @param toCounter from the stub of a whole function to its counter, 0 where there are none
+    /// @param toCounter offset from the stub of a whole function to its counter, 0 if there are none
     public StubBodies(
             InstructionSet instructions,
             RecordingCode code,
@@ -53,7 +53,7 @@ public final class StubBodies {
         }
     }
 
-    /// Address of what records.
+    /// Address of the recording code.
     public long record(Body body) {
         return base + code.record(body);
     }

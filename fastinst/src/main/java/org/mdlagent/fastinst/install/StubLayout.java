@@ -7,13 +7,13 @@ import org.mdlagent.arch.site.SiteInstruction;
 import org.mdlagent.arch.site.StubCode;
 import org.mdlagent.fastinst.provider.ProbeSite;
 
-/// Where the parts of a text's code stand, as offsets. Each begins at a multiple of 64: recording code; stubs of
-/// hooks, of whole functions, and of those that are counted; gates; copies of displaced instructions; counters, in the
-/// order of the stubs that lead to them. Hands out their places in this order, each once.
+/// The layout of a text's code, as offsets. The parts are, each aligned to 64: recording code; stubs of
+/// hooks, of whole functions, and of counted functions; gates; copies of displaced instructions; counters, in
+/// the order of their stubs. Places are handed out in this order, each once.
 final class StubLayout {
     private static final int ALIGNMENT = 64;
 
-    /// Of a gate, a jump: so many bytes that where it leads to lies within one atomic unit.
+    /// Size of a gate, a jump: its target field lies within one atomic unit.
     private static final int GATE = 8;
 
     private final StubCode stubs;
@@ -62,19 +62,19 @@ final class StubLayout {
         return (int) sites.stream().filter(site -> site.hook().role() == role).count();
     }
 
-    /// From the stub of a whole function to its counter, 0 where there are none.
+    /// Offset from the stub of a whole function to its counter, 0 if there are none.
     int toCounter() {
         return counters < end ? counters - wholeStubs : 0;
     }
 
-    /// Where the code ends.
+    /// End of the code.
     int end() {
         return end;
     }
 
-    /// What unwinders must know, by offset.
+    /// Unwind data, by offset.
     ///
-    /// @param copiesOfSites those that this was made for
+    /// @param copiesOfSites as in the constructor
     List<TrampolineRange> ranges(List<DisplacedEntries.Copy> copiesOfSites) {
         List<TrampolineRange> ranges = new ArrayList<>();
         ranges.add(new TrampolineRange(0, hookStubs, TrampolineRange.Kind.RECORDING));

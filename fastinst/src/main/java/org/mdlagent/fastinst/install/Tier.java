@@ -2,12 +2,13 @@ package org.mdlagent.fastinst.install;
 
 /// Which calls of a function are timed in a sampled session.
 ///
-/// @param mean 0: the function is sliced. Else every call is counted: 1, all are timed; N, one of N, by chance
+/// @param mean 0: the function is sliced. Otherwise every call is counted: 1, all are timed; N, one of N is
+///     timed, by chance
 public record Tier(int mean) {
     public static final Tier SLICED = new Tier(0);
     public static final Tier EXACT = new Tier(1);
 
-    /// So that an interval between two timed calls is a number of 31 bits, however unlikely.
+    /// Keeps even very improbable intervals between timed calls within 31 bits.
     public static final int MEAN_MAX = 1 << 24;
 
     /// @throws IllegalArgumentException when there is no such tier

@@ -26,12 +26,12 @@ import org.mdlagent.arch.site.SiteInstruction;
 import org.mdlagent.fastinst.provider.ImageProbes;
 import org.mdlagent.fastinst.provider.ProbeSite;
 
-/// What sites lead to: recording code, a stub for each site, and hops to the stubs from where sites can lead that
-/// cannot lead everywhere ([org.mdlagent.arch.site.PatchSites#hops]).
+/// The targets of sites: recording code, a stub for each site, and hops to the stubs for sites that cannot
+/// jump everywhere ([org.mdlagent.arch.site.PatchSites#hops]).
 ///
 /// Long because planning and writing share the layout of each text's code.
 public final class Trampolines {
-    /// Sites closer to each other have their hops in one mapping.
+    /// Hops of sites within this distance share a mapping.
     private static final long CHUNK = 64 * 1024;
 
     private static final int ALIGNMENT = 64;
@@ -45,7 +45,7 @@ public final class Trampolines {
     private final int recordingSize;
     private final DisplacedEntries displaced;
 
-    /// Room for hops, by the address of the text that they are near.
+    /// Room for hops, by the address of the text near them.
     private final Map<Long, ConstrainedHops> constrained = new HashMap<>();
 
     public Trampolines(
@@ -65,13 +65,13 @@ public final class Trampolines {
         displaced = new DisplacedEntries(api, instructions, code, () -> new TrapTable(api));
     }
 
-    /// A site and where it leads.
+    /// A site and its targets.
     ///
-    /// @param hop  where a jump to the stub or gate must stand, 0 when the site leads to it itself
-    /// @param jump what the site itself changes to, where a gate is toggled; else null, for the plan says it
-    /// @param gate where a jump to the body must stand that is led to the stub while the site is on; 0 when the
-    ///     site itself is toggled
-    /// @param body where the function goes on: at a copy of displaced instructions, if `copySize` is not 0
+    /// @param hop  address of the hop to the stub or gate, 0 when the site jumps there itself
+    /// @param jump the site's own jump if a gate is toggled; else null, because `plan` has it
+    /// @param gate address of the jump that is toggled between the body and the stub; 0 when the site itself
+    ///     is toggled
+    /// @param body where the function continues: at a copy of displaced instructions, if `copySize` is not 0
     /// @param plan how the site, or its gate, is toggled
     public record Site(
             ProbeSite probe,
@@ -87,13 +87,12 @@ public final class Trampolines {
         }
     }
 
-    /// Whether a jump within which an atomic unit ends can come and go.
+    /// Whether a jump that straddles atomic units can be installed and removed.
     boolean isPassable(EntryPun.Cut cut, PatchPlan jump) {
         return displaced.isPassable(cut, jump);
     }
 
-    /// Finds room for what the sites of one text lead to, and plans how they are patched. Nothing of the text is
-    /// changed.
+    /// Finds room for the targets of a text's sites, and plans how they are patched. The text is not changed.
     ///
     /// @throws IOException when code memory is refused
     public OfText plan(ImageProbes.Text text) throws IOException {
@@ -106,7 +105,8 @@ public final class Trampolines {
         return planned;
     }
 
-    /// Those of one text. They are one piece of the arena ([StubLayout]), with what unwinders must know at its end.
+    /// The targets of one text's sites. They are one piece of the arena ([StubLayout]), with unwind data at
+    /// its end.
     public final class OfText {
         private final ImageProbes.Text text;
         private final List<Site> sites = new ArrayList<>();
@@ -118,18 +118,18 @@ public final class Trampolines {
         private final RecordingCode body;
         private final long base;
 
-        /// From the stub of a whole function to its counter, 0 where there are none.
+        /// Offset from the stub of a whole function to its counter, 0 if there are none.
         private final int toCounter;
 
-        /// Offset of what unwinders must know; the code ends there.
+        /// Offset of the unwind data; the code ends there.
         private final int unwindTable;
 
         private @Nullable TextCopy copy;
         private @Nullable StubBodies bodies;
         private boolean known;
 
-        /// Whether the text has been closed since the copies of displaced instructions were written. Other text may
-        /// have been in its place, and have taken over what leads threads to them.
+        /// Whether the text has been closed since the copies of displaced instructions were written. Other
+        /// text may have been in its place since and have taken over its trap rows.
         private boolean gone;
 
         private OfText(ImageProbes.Text text, StubLayout layout, List<DisplacedEntries.Copy> copies)
@@ -137,7 +137,7 @@ public final class Trampolines {
             this.text = text;
             unwindTable = layout.end();
             toCounter = layout.toCounter();
-            // It holds wherever the piece is: what it says of addresses is relative.
+            // The table is valid at any address, because its addresses are relative.
             byte[] table = instructions.stubs().unwindTable(unwindTable, layout.ranges(copies), recording);
             base = aligned(
                     arena.allocate(text.start(), text.end(), Math.addExact(unwindTable + ALIGNMENT, table.length)));
@@ -182,7 +182,7 @@ public final class Trampolines {
             sites.sort(Comparator.comparingLong(site -> site.hook().address()));
         }
 
-        /// Gives the sites hops at one distance: that of the first place where there is room for all.
+        /// Gives the sites hops at one distance: the first at which there is room for all.
         private void planChoosing(List<ProbeSite> near, StubLayout layout) throws IOException {
             SiteInstruction first = near.getFirst().hook();
             SiteInstruction last = near.getLast().hook();
@@ -214,7 +214,7 @@ public final class Trampolines {
             }
         }
 
-        /// Writes the copy of the site's instructions, which nothing leads to yet.
+        /// Writes the copy of the site's instructions, which is not reachable yet.
         private void planDisplaced(
                 ProbeSite site, EntryPun pun, DisplacedEntries.Copy made, ConstrainedHops room, StubLayout layout)
                 throws IOException {
@@ -246,12 +246,12 @@ public final class Trampolines {
             }
         }
 
-        /// Whether the text is a copy already, where nothing can be prepared any more.
+        /// Whether the text is a copy already, in which nothing can be prepared any more.
         private boolean isExecuted(SiteInstruction hook) {
             return code.hasAlias(hook.address()) || code.hasAlias(hook.address() + hook.length() - 1);
         }
 
-        /// Where a site comes into its stub.
+        /// Where a site enters its stub.
         private long entryOf(SiteInstruction hook, long stub) {
             return hook.countsByJump() ? stub + instructions.stubs().countEntryAt() : stub;
         }
@@ -261,12 +261,12 @@ public final class Trampolines {
             return sites;
         }
 
-        /// Whether an address is in its code.
+        /// Whether its code contains an address.
         public boolean holds(long address) {
             return address >= base && address < base + unwindTable;
         }
 
-        /// The function that an address in its stub belongs to, 0 when it is in no stub of a whole function.
+        /// The function of the stub that contains an address, 0 if it is in no stub of a whole function.
         public long functionOfStub(long address) {
             if (!holds(address)) {
                 return 0;
@@ -282,7 +282,7 @@ public final class Trampolines {
             return 0;
         }
 
-        /// What the stubs may lead to.
+        /// The possible targets of the stubs.
         public StubBodies bodies(SessionTables tables) {
             StubBodies made = bodies;
             if (made == null) {
@@ -292,16 +292,15 @@ public final class Trampolines {
             return made;
         }
 
-        /// How many sites cannot lead to a trampoline from where they are.
+        /// Number of sites that cannot reach a trampoline.
         public int refused() {
             return refused;
         }
 
-        /// Copies the text where its sites are, and hops that stand in it; over the copy of an earlier time, if
-        /// possible.
+        /// Copies the text around its sites, and the hops in it; over an earlier copy, if possible.
         ///
-        /// @throws org.mdlagent.arch.code.ChangedTextException when the program has put something else
-        ///     there, or may write to it
+        /// @throws org.mdlagent.arch.code.ChangedTextException when the program has replaced the text, or may
+        ///     write to it
         /// @throws IOException when there is no memory
         public TextCopy copy() throws IOException {
             long[] changed = new long[2 * sites.size()];
@@ -321,12 +320,12 @@ public final class Trampolines {
             return address >= text.start() && address < text.end();
         }
 
-        /// Where the text begins.
+        /// Start of the text.
         long start() {
             return text.start();
         }
 
-        /// Behind its last byte.
+        /// One past its last byte.
         long end() {
             return text.end();
         }
@@ -336,12 +335,12 @@ public final class Trampolines {
             return copy != null && copies.contains(copy);
         }
 
-        /// Whether the copy is what stands there.
+        /// Whether the copy is mapped there now.
         public boolean isShown(MemoryMap memory) {
             return copy != null && code.isShown(copy, memory);
         }
 
-        /// The text has gone.
+        /// Marks the text as closed.
         public void forget() {
             gone = true;
             if (copy != null) {
@@ -388,7 +387,7 @@ public final class Trampolines {
             }
         }
 
-        /// Writes the counter of a whole function, if it has one. Its stub does not lead to it.
+        /// Writes the counter of a whole function, if it has one. Its stub does not lead there yet.
         ///
         /// @param index of the function
         public void writeCounter(Site site, int index) {
@@ -400,7 +399,7 @@ public final class Trampolines {
             }
         }
 
-        /// Lets unwinders and debuggers know the code.
+        /// Registers the code with unwinders and debuggers.
         ///
         /// @throws IOException when code memory is refused
         public void makeKnown() throws IOException {
@@ -415,7 +414,7 @@ public final class Trampolines {
         }
     }
 
-    /// Lets unwinders and debuggers know code that does not use the stack.
+    /// Registers code that does not use the stack with unwinders and debuggers.
     ///
     /// @throws IOException when code memory is refused
     public void makeLeavesKnown(TrampolineRange range) throws IOException {

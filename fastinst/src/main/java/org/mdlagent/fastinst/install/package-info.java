@@ -1,6 +1,6 @@
-/// What is written for a probe: trampolines, the bodies that they lead to, the tables of the session.
+/// The data and code written for a probe: trampolines, their bodies, the session's tables.
 ///
-/// Long because images, their sites and functions, and the tables share records that nobody else is to write.
+/// Long because images, their sites and functions, and the tables share records that nobody else may write.
 @NullMarked
 package org.mdlagent.fastinst.install;
 

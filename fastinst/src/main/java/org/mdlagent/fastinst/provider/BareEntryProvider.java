@@ -19,17 +19,17 @@ import org.mdlagent.arch.site.EntryPun;
 import org.mdlagent.arch.site.EntryPuns;
 import org.mdlagent.arch.site.Refusal;
 
-/// Code that no compiler has prepared: functions at whose entry a jump can take the place of the first instructions.
-/// What Go's compiler has made is [GoProvider]'s.
+/// Code that no compiler has prepared: functions whose first instructions can be replaced by a jump. Go code
+/// is [GoProvider]'s.
 public final class BareEntryProvider implements ProbeProvider {
-    /// The dynamic linker, the unwinder, and what the agent brings along.
+    /// The dynamic linker, the unwinder, and the agent's own libraries.
     private static final List<String> SYSTEM =
             List.of("ld-linux", "ld-2", "libgcc_s", "libunwind", "libmdlagent", "libjvm", "libZy");
 
-    /// Names that a note gives for one reason, at most.
+    /// Maximum names listed in a note for one reason.
     private static final int NAMES_MAX = 20;
 
-    /// Functions between two signs of life, for the watchdog.
+    /// Functions between two heartbeats for the watchdog.
     private static final int FUNCTIONS_PER_SIGN = 1000;
 
     private final NativeApi api;
@@ -37,7 +37,7 @@ public final class BareEntryProvider implements ProbeProvider {
     private final LoadedImage program;
     private final FunctionSelection selection;
 
-    /// @param program the image whose functions are probed so, and those of others that are named
+    /// @param program the image whose functions are probed this way; other images only if named
     public BareEntryProvider(
             NativeApi api, InstructionSet instructions, LoadedImage program, FunctionSelection selection) {
         this.api = api;
@@ -68,7 +68,7 @@ public final class BareEntryProvider implements ProbeProvider {
         return discover(image, elf, functions, selection, notes);
     }
 
-    /// The probes of `image`, as [#discover], where nothing is against it.
+    /// The probes of `image`, as [#discover], after its checks.
     ///
     /// @param functions of its file
     @Nullable
@@ -117,7 +117,7 @@ public final class BareEntryProvider implements ProbeProvider {
         refused.computeIfAbsent(refusal, unused -> new ArrayList<>()).add(function);
     }
 
-    /// In parentheses, where they are few and have names.
+    /// In parentheses, if they are few and have names.
     private static String names(List<Long> functions, SymbolTable symbols) {
         List<String> names = new ArrayList<>();
         for (long function : functions) {
@@ -130,12 +130,13 @@ public final class BareEntryProvider implements ProbeProvider {
         return " (" + String.join(", ", names) + ")";
     }
 
-    /// What becomes of threads at instructions that a jump covers. Those in the C library may have blocked all signals.
+    /// What happens to threads stopped at instructions that a jump covers. In the C library, they may have
+    /// blocked all signals.
     public static EntryPuns.Covered covered(String path) {
         return CLibrary.is(path) ? EntryPuns.Covered.STAYS : EntryPuns.Covered.TRAPS;
     }
 
-    /// Threads of a process that was attached to may have blocked the signals before.
+    /// Threads of a process that was attached to may have blocked signals before.
     private boolean mayNotTrap() {
         int flags = Memory.getInt(api.session() + HeaderDescriptor.FLAGS);
         return (flags & HeaderDescriptor.FLAG_UNTRAPPED) != 0;
@@ -149,8 +150,8 @@ public final class BareEntryProvider implements ProbeProvider {
         return same || fit instanceof Refusal ? fit : Refusal.CHANGED;
     }
 
-    /// Why no function of a file is probed as it is: such code of the system walks frames, or is executed before the
-    /// program begins; null when they may be.
+    /// Why no function of an unprepared file is probed; null if functions may be. System code is excluded
+    /// that walks frames or is executed before the program begins.
     public static @Nullable String leftAlone(String path) {
         String name = path.substring(path.lastIndexOf('/') + 1);
         return SYSTEM.stream().anyMatch(name::startsWith)

@@ -8,11 +8,11 @@ import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.elf.SymbolTable;
 import org.mdlagent.arch.site.Refusal;
 
-/// What has to be known of glibc's functions before they are probed. The agent calls them too, and threads execute them
-/// while signals are blocked: where threads and processes begin and end, and in its helper threads.
+/// Exceptions for glibc's functions. The agent calls them as well, and threads execute them with signals
+/// blocked: at the start and end of threads and processes, and in helper threads.
 final class CLibrary {
-    /// What slow paths of recording call, on threads of the program. That they must not call more than this, nobody
-    /// checks but `nm`.
+    /// Functions that slow paths of recording call on the program's threads. That they call no others is
+    /// checked only by `nm`.
     private static final Set<String> OF_RECORDING = Set.of(
             "__errno_location",
             "clock_gettime",
@@ -33,10 +33,10 @@ final class CLibrary {
     /// Hooks: they are called where any register may be in use.
     private static final Set<String> HOOKS = Set.of("mcount", "_mcount", "__fentry__");
 
-    /// Of `start_thread`, which calls it before the shim knows whose thread that is.
+    /// `start_thread` calls it before the shim knows the thread.
     private static final String THREAD_START = "__ctype_init";
 
-    /// Of `fork`, which both processes return from, and what it calls in the new one before handlers of
+    /// `fork`, which returns in both processes, and what it calls in the child before the handlers of
     /// `pthread_atfork`.
     private static final Set<String> OF_FORK = Set.of(
             "fork",
@@ -56,9 +56,9 @@ final class CLibrary {
         return name.startsWith("libc.so") || name.startsWith("libc-");
     }
 
-    /// Why a function of these names is left alone, or null.
+    /// Why a function with these names is left alone, or null.
     ///
-    /// @param resolver whether the dynamic linker calls it to choose among functions
+    /// @param resolver whether it is an ifunc resolver, called by the dynamic linker
     static @Nullable Refusal refusal(Iterable<String> names, boolean resolver) {
         if (resolver) {
             return Refusal.RESOLVER;
@@ -79,9 +79,9 @@ final class CLibrary {
         return null;
     }
 
-    /// The functions that are wanted and left alone for their names.
+    /// The wanted functions that are left alone because of their names.
     ///
-    /// @param wanted by addresses of link time
+    /// @param wanted by link-time address
     static NavigableMap<Long, Refusal> refusals(SymbolTable symbols, LongPredicate wanted) {
         NavigableMap<Long, Refusal> found = new TreeMap<>();
         for (int i = 0; i < symbols.size(); i++) {

@@ -11,18 +11,19 @@ import org.mdlagent.arch.elf.Segment;
 import org.mdlagent.arch.site.CodeSearch;
 import org.mdlagent.arch.site.FunctionUses;
 
-/// Finds the parts of functions among pieces of code that have no name: nothing calls them, no word has their address,
-/// no filling stands in front of them, and conditional jumps lead there, or jumps of one other piece only.
+/// Finds parts of functions among pieces of code without a name. A part is not called, no word contains its
+/// address, no padding precedes it, and either conditional jumps lead to it or all jumps to it come from one
+/// other piece.
 final class ColdParts implements FunctionUses {
-    /// What is read at once.
+    /// Bytes read at once.
     private static final int PIECE = 1 << 20;
 
-    /// An instruction of the last piece may reach this far into the next one.
+    /// How far an instruction at the end of one read may extend into the next.
     private static final int OVERLAP = 8;
 
     private static final int NOBODY = -1;
 
-    /// Of functions, at least.
+    /// Minimum alignment of functions.
     private static final int ALIGNMENT = 16;
 
     private final ElfFile elf;
@@ -31,7 +32,7 @@ final class ColdParts implements FunctionUses {
     private final long[] lengths;
     private final int all;
 
-    /// Behind the last one without a name.
+    /// One past the last piece without a name.
     private final int size;
 
     private final BitSet unnamed;
@@ -46,8 +47,8 @@ final class ColdParts implements FunctionUses {
     private final int[] jumpers;
 
     /// @param starts  of all pieces, ascending
-    /// @param all     how many there are
-    /// @param unnamed those that may be parts
+    /// @param all     number of pieces
+    /// @param unnamed pieces that may be parts
     ColdParts(ElfFile elf, CodeSearch search, long[] starts, long[] lengths, int all, BitSet unnamed) {
         this.elf = elf;
         this.search = search;
@@ -84,7 +85,7 @@ final class ColdParts implements FunctionUses {
         return cold;
     }
 
-    /// Whether filling aligns it, as compilers do with functions, not with parts.
+    /// Whether padding aligns it, as compilers do with functions but not with parts.
     private boolean isAligned(int piece) {
         return piece > 0 && starts[piece] % ALIGNMENT == 0 && starts[piece - 1] + lengths[piece - 1] < starts[piece];
     }
@@ -93,8 +94,8 @@ final class ColdParts implements FunctionUses {
         return elf.code(segment.address() + at, Math.min(PIECE + more, segment.fileSize() - at));
     }
 
-    /// Data hold addresses as aligned words: those that the linker filled in, and the tables of what the dynamic linker
-    /// fills in.
+    /// Data contains addresses as aligned words: words that the linker filled in, and the tables of words
+    /// that the dynamic linker fills in.
     private void findWords(long base) throws IOException {
         for (Segment segment : elf.segments()) {
             if (segment.loaded() && !segment.executable()) {

@@ -18,7 +18,7 @@ import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.shim.MemoryMap;
 import org.mdlagent.arch.shim.NativeApi;
 
-/// Finds the probe sites of images, with the provider that suits each best.
+/// Finds the probe sites of images, with the best provider for each.
 public final class Discovery {
     private static final long PAGE = 4096;
 
@@ -29,26 +29,26 @@ public final class Discovery {
 
     private final BareEntryProvider bare;
 
-    /// Those that functions have been asked for of.
+    /// Images with requested functions.
     private final Map<LoadedImage, OpenFile> demanded = new HashMap<>();
 
-    /// Whether the program measures itself with gprof.
+    /// Whether the program profiles itself with gprof.
     private final boolean gprof;
 
-    /// Those in which compilers have left something.
+    /// Images that compilers have prepared.
     private final Set<LoadedImage> prepared = new HashSet<>();
 
-    /// Those that have been opened and not looked at yet.
+    /// Opened images that have not been examined yet.
     private final Map<LoadedImage, ElfFile> files = new HashMap<>();
 
-    /// Those that were loaded at first, among which the dynamic linker looks for hooks.
+    /// Images loaded at program start, among which the dynamic linker looks for hooks.
     private final Set<LoadedImage> first;
 
-    /// Looks for hooks in the images that are loaded now: the dynamic linker chooses among these alone.
+    /// Looks for hooks in the images that are loaded now: the dynamic linker chooses only among these.
     ///
     /// @param images of the dynamic linker's list, in its order
     /// @param selection which functions get probes
-    /// @param notes  receives what was found and left alone, for the log
+    /// @param notes  receives what was found but left alone, for the log
     public Discovery(
             NativeApi api,
             InstructionSet instructions,
@@ -64,7 +64,7 @@ public final class Discovery {
         boolean startsGprof = false;
         for (LoadedImage image : images) {
             if (isCLibrary(image)) {
-                break; // Images behind it cannot override its hooks.
+                break; // Images after it cannot override its hooks.
             }
             try {
                 ElfFile elf = open(image);
@@ -76,7 +76,7 @@ public final class Discovery {
                     profilingHooks = image.path();
                 }
             } catch (IOException e) {
-                // discover says so.
+                // reported by discover
             }
         }
         gprof = startsGprof;
@@ -87,13 +87,13 @@ public final class Discovery {
                 new ProfilingCallsProvider(instructions, api::decode, profilingHooks, gprof)));
         bare = new BareEntryProvider(api, instructions, images.getFirst(), selection);
         all.add(new GoProvider(api, instructions, images.getFirst(), selection));
-        if (!gprof) { // It looks at return addresses, of which stubs put others.
+        if (!gprof) { // gprof reads return addresses, which stubs replace.
             all.add(bare);
         }
         providers = List.copyOf(all);
     }
 
-    /// The probes of an image, with its file, which is the caller's to close; null when it has none.
+    /// The probes of an image, with its file, which the caller must close; null when it has none.
     @Nullable
     public ImageProbes discover(LoadedImage image) {
         try {
@@ -125,7 +125,7 @@ public final class Discovery {
                     prepared.add(image);
                 }
                 if (probes != null) {
-                    // Where there is no text, no other one is to look at what this one would have probed.
+                    // Without texts, no other provider may examine what this one would have probed.
                     return probes.texts().isEmpty() ? null : probes;
                 }
             }
@@ -133,12 +133,12 @@ public final class Discovery {
         }
     }
 
-    /// The probes of functions that somebody asks for, in an image that has been looked at before. No text when there
-    /// are none. The file stays open.
+    /// The probes of requested functions in an image that was examined before. Without texts when there are
+    /// none. The file stays open.
     ///
     /// @param wanted  names its functions
     /// @param reasons receives why functions are left alone
-    /// @throws IOException when there can be none in the image, with the reason
+    /// @throws IOException when the image can have no probes, with the reason
     public ImageProbes discover(LoadedImage image, FunctionSelection wanted, List<String> reasons) throws IOException {
         if (gprof) {
             throw new IOException("the program measures itself with gprof, which looks at return addresses");
@@ -155,7 +155,7 @@ public final class Discovery {
         try {
             probes = bare.discover(image, file.elf, file.functions, wanted, reasons);
         } finally {
-            file.proof.close(); // others may have gone when the next function is asked for
+            file.proof.close(); // other images may be gone at the next request
         }
         return probes == null ? new ImageProbes(image, file.elf, List.of()) : probes;
     }
@@ -185,10 +185,10 @@ public final class Discovery {
         }
     }
 
-    /// What is kept of images that functions have been asked for of, as long as they are loaded.
+    /// Data kept for images with requested functions, as long as they are loaded.
     private record OpenFile(ElfFile elf, FunctionEntries functions, StackArguments proof) {}
 
-    /// These images are not there any more.
+    /// Drops data of images that are gone.
     public void forget(Set<LoadedImage> gone) {
         for (LoadedImage image : gone) {
             OpenFile file = demanded.remove(image);
@@ -198,8 +198,8 @@ public final class Discovery {
         }
     }
 
-    /// Whether the dynamic linker, which lists an image first, has relocated it too: then it takes away the right
-    /// to write to what nobody need write to any more.
+    /// Whether an image has been relocated: the dynamic linker lists it first, then relocates it and makes
+    /// data read-only.
     public boolean isRelocated(LoadedImage image, MemoryMap memory) {
         try {
             for (Segment segment : open(image).segments()) {
@@ -210,12 +210,12 @@ public final class Discovery {
                 }
             }
         } catch (IOException e) {
-            // discover says so.
+            // reported by discover
         }
         return true;
     }
 
-    /// With `RTLD_DEEPBIND`, or linked with `-Bsymbolic`, an image prefers its own.
+    /// With `RTLD_DEEPBIND`, or linked with `-Bsymbolic`, an image prefers its own hooks.
     private static boolean bringsHooks(ElfFile elf) throws IOException {
         return InstrumentFunctionsProvider.exportsHooks(elf) || ProfilingCallsProvider.exportsHooks(elf);
     }

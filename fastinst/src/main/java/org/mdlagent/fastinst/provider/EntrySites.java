@@ -19,8 +19,9 @@ import org.mdlagent.arch.site.SiteInstruction;
 
 /// Collects what compilers have left at the entries of an image's functions.
 public final class EntrySites {
-    /// Functions that must return to the very address that they were called from, or look at it: those that return
-    /// twice, change stacks, start threads, or ask who called them; and what runs before there is a caller.
+    /// Functions that must return directly to their caller's address, or that read it: functions that return
+    /// twice, switch stacks, start threads, or ask for their caller; and code that runs before there is a
+    /// caller.
     public static final Set<String> EXCLUDED = Set.of(
             "_start",
             "setjmp",
@@ -57,8 +58,8 @@ public final class EntrySites {
     private int cramped;
     private boolean leftOut;
 
-    /// @param wanted functions by addresses of link time; the sites of others are left out
-    /// @param arguments tells where the calls of a function are counted only; null where no site is for more
+    /// @param wanted functions by link-time address; sites of other functions are left out
+    /// @param arguments tells which functions can only have their calls counted; null if all sites only count
     EntrySites(
             LoadedImage image,
             ElfFile elf,
@@ -77,7 +78,7 @@ public final class EntrySites {
 
     /// Adds the site at `at`, if it has one of the forms.
     ///
-    /// @param room bytes in front of the function that nobody executes
+    /// @param room bytes before the function that are never executed
     void add(long at, SiteInstruction.Role role, long function, int room, Set<SiteInstruction.Form> forms)
             throws IOException {
         if (isProbed(function)) {
@@ -85,7 +86,7 @@ public final class EntrySites {
         }
     }
 
-    /// Adds the site at the first instruction of a function: that of a function that is left out is not looked at.
+    /// Adds the site at a function's first instruction, without looking at it if the function is left out.
     ///
     /// @param room as in [#add]
     void addFirst(SiteInstruction.Role role, long function, int room, Set<SiteInstruction.Form> forms)
@@ -95,7 +96,7 @@ public final class EntrySites {
         }
     }
 
-    /// Names are compared with patterns at first, which leave most of a large program out.
+    /// Names are matched first, because that excludes most of a large program.
     private boolean isProbed(long function) {
         if (segmentOf(function) == null) {
             return false;
@@ -127,14 +128,14 @@ public final class EntrySites {
         }
     }
 
-    /// Adds the entry of a function that no compiler has prepared; it is one of [FunctionEntries].
+    /// Adds the entry of an unprepared function, one of [FunctionEntries].
     ///
     /// @param rules how callers are found from its instructions, by offset
     void addBare(EntryPun pun, List<FrameRule> rules) {
         sites.add(new ProbeSite(pun.site(), FrameKey.UNKNOWN, new ProbeSite.Displaced(pun, rules)));
     }
 
-    /// Whether a function is not left out.
+    /// Whether a function is wanted and not excluded.
     boolean wants(long function) {
         boolean wants = wanted.test(function - image.bias());
         leftOut |= !wants;
@@ -155,12 +156,12 @@ public final class EntrySites {
         return symbol >= 0 && (symbols.resolver(symbol) || symbols.isNamed(symbol, EXCLUDED, LONGEST_EXCLUDED));
     }
 
-    /// How many places had none of the forms, or too few bytes.
+    /// Number of places with none of the forms, or with too few bytes.
     int cramped() {
         return cramped;
     }
 
-    /// By ascending address; of several at one address the last.
+    /// By ascending address; of several sites at one address, the last.
     private List<ProbeSite> ordered() {
         sites.sort(Comparator.comparingLong(site -> site.hook().address()));
         List<ProbeSite> ordered = new ArrayList<>(sites.size());
@@ -174,7 +175,7 @@ public final class EntrySites {
         return ordered;
     }
 
-    /// Null when there are no sites, not even such as are left out.
+    /// Null when there are no sites, left-out ones included.
     @Nullable
     ImageProbes toProbes() {
         List<ImageProbes.Text> texts = new ArrayList<>();

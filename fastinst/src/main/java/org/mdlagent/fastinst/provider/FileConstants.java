@@ -10,7 +10,7 @@ import org.mdlagent.arch.elf.ElfFormatException;
 import org.mdlagent.arch.elf.Segment;
 import org.mdlagent.arch.site.StackUse;
 
-/// What a file has at addresses of link time, a piece at a time.
+/// The contents of a file at link-time addresses, read in pieces.
 final class FileConstants implements StackUse.Constants {
     private static final int PIECE = 4096;
 
@@ -36,7 +36,8 @@ final class FileConstants implements StackUse.Constants {
                 : has(address, Long.BYTES) ? piece.getLong((int) (address - start)) : UNKNOWN;
     }
 
-    /// What the dynamic linker stores in a word that is read-only then, if it is an address in the image.
+    /// The value that the dynamic linker stores in a word that is read-only afterwards, if it is an address
+    /// in the image.
     long relocated(long address) {
         if (!isReadOnlyAfterRelocation(address)) {
             return UNKNOWN;

@@ -23,15 +23,15 @@ import org.mdlagent.arch.site.Refusal;
 import org.mdlagent.arch.site.SiteInstruction;
 import org.mdlagent.arch.site.StackUse;
 
-/// The functions of an ELF file that nobody prepared for probes, by ascending address of link time, numbered from 0.
+/// The unprepared functions of an ELF file, by ascending link-time address, numbered from 0.
 ///
-/// They come from the unwind tables, and from symbols where these have gaps. A range that starts with the return
-/// address anywhere but on top of the stack is the cold part of a function. So is one without a name that nothing but
-/// jumps of one other function lead to, or conditional jumps of some, and that is not aligned: rather is a function
-/// left out that nothing but jumps of another one calls than a probe fires in the middle of a function.
+/// They come from the unwind tables, and from symbols where the tables have gaps. A range is the cold part of
+/// a function if it starts with the return address anywhere but at the top of the stack. It is also a cold
+/// part if it has no name, is not aligned, and is reached only by jumps of one other function, or by
+/// conditional jumps. This may exclude a function that is called only by tail jumps of one other function,
+/// but a probe never fires in the middle of a function.
 ///
-/// Linkage stubs, start code, what chooses functions for the dynamic linker, and the functions of
-/// [EntrySites#EXCLUDED] are none either.
+/// Linkage stubs, start code, ifunc resolvers and the functions of [EntrySites#EXCLUDED] are excluded.
 public final class FunctionEntries {
     private static final CfaRule AT_ENTRY = new CfaRule.RegisterOffset(7, Long.BYTES);
     private static final Set<String> LEFT_OUT = Set.of(".plt", ".plt.got", ".plt.sec", ".init", ".fini");
@@ -43,14 +43,14 @@ public final class FunctionEntries {
     private final long[] starts;
     private final long[] lengths;
 
-    /// Whether the unwind tables say that a call leads there.
+    /// Whether the unwind tables describe it as the target of a call.
     private final BitSet described;
 
     private final int size;
     private final int coldParts;
     private final @Nullable KeyedRuntime runtime;
 
-    /// What [#rules] were read for last: they are asked for twice.
+    /// The last function [#rules] were read for: they are requested twice.
     private int lastFunction = -1;
 
     private int lastLength;
@@ -70,7 +70,7 @@ public final class FunctionEntries {
         this.runtime = KeyedRuntime.of(elf, search);
     }
 
-    /// Finds them; the file must stay open while [#entry] is asked.
+    /// Finds them; the file must stay open while [#entry] is used.
     ///
     /// @param arguments of the file
     public static FunctionEntries of(ElfFile elf, CodeSearch search, StackArguments.Image arguments)
@@ -119,7 +119,7 @@ public final class FunctionEntries {
         }
     }
 
-    /// All that the unwind tables describe, and the symbols between.
+    /// All ranges of the unwind tables, and the symbols between them.
     private static Ranges ranges(ElfFile elf) throws IOException {
         EhFrame frames = elf.ehFrame();
         SymbolTable symbols = elf.symbols();
@@ -159,9 +159,9 @@ public final class FunctionEntries {
         return false;
     }
 
-    /// What names, sections and unwind tables say of each range.
+    /// Classifies each range by names, sections and unwind tables.
     ///
-    /// @param unnamed receives those that have to be looked at
+    /// @param unnamed receives the ranges whose uses must be examined
     private static void classify(ElfFile elf, Ranges all, BitSet cold, BitSet leftOut, BitSet unnamed)
             throws IOException {
         SymbolTable symbols = elf.symbols();
@@ -198,35 +198,35 @@ public final class FunctionEntries {
         return suffix > 0 && (suffix + 5 == name.length() || name.charAt(suffix + 5) == '.');
     }
 
-    /// How many functions there are, those that are refused among them.
+    /// Number of functions, refused ones included.
     public int size() {
         return size;
     }
 
-    /// Virtual address of a function's first byte, at link time.
+    /// Link-time address of a function's first byte.
     public long start(int function) {
         return starts[function];
     }
 
-    /// Bytes of a function; 0 where only a symbol is known that does not say.
+    /// Bytes of a function; 0 if it is known only from a symbol without a size.
     public long length(int function) {
         return lengths[function];
     }
 
-    /// The runtime whose functions these are, that calls are counted only for; null where that is not so.
+    /// The runtime of these functions that allows only counting; null for none.
     public @Nullable KeyedRuntime runtime() {
         return runtime;
     }
 
-    /// How many pieces of code were left out because other functions jump to them.
+    /// Number of pieces of code that were left out because other functions jump to them.
     public int coldParts() {
         return coldParts;
     }
 
-    /// What a probe at a function's entry needs, by addresses of link time, or why there can be none. Decodes its code
-    /// in the file, each time.
+    /// What a probe at a function's entry needs, by link-time address, or why there can be none. Decodes its
+    /// code in the file each time.
     ///
-    /// @param covered what becomes of threads that stand at instructions that a jump covers
+    /// @param covered what happens to threads stopped at instructions that a jump covers
     public EntryPuns.Fit entry(int function, EntryPuns puns, LengthDecoder decoder, EntryPuns.Covered covered)
             throws IOException {
         Refusal refusal = refusal(function, decoder);
@@ -242,12 +242,12 @@ public final class FunctionEntries {
         return runtime != null || countedFor(function) != null ? pun.counted() : pun;
     }
 
-    /// Why a function's calls are counted only, where the file does not say so of all; null where they are timed.
+    /// Why a function's calls are only counted, if that is not so for the whole file; null if they are timed.
     public StackUse.@Nullable Reason countedFor(int function) throws IOException {
         return arguments.reason(starts[function]);
     }
 
-    /// What the file says of a function's first bytes, and of the filling behind it, if there are few.
+    /// A function's first bytes in the file, with the padding after it if they are few.
     byte[] code(int function) throws IOException {
         long start = starts[function];
         long end = function + 1 < size ? starts[function + 1] : start + lengths[function];
@@ -259,10 +259,10 @@ public final class FunctionEntries {
         return elf.code(start, Math.min(end - start, EntryPuns.READ_MAX));
     }
 
-    /// How callers are found from a site's instructions, by offset in the site; null where that is said in an unusual
-    /// way.
+    /// How callers are found from a site's instructions, by offset in the site; null if the unwind table is
+    /// unusual.
     ///
-    /// @param site in one that [#entry] does not refuse
+    /// @param site in a function that [#entry] does not refuse
     @Nullable
     List<FrameRule> rules(int function, SiteInstruction site) throws IOException {
         if (function != lastFunction || site.length() != lastLength) {
@@ -297,9 +297,10 @@ public final class FunctionEntries {
         if (table == null || range < 0 || !described.get(function)) {
             return Refusal.NO_UNWIND_TABLE;
         }
-        // Few are suspected, so that few are decoded.
+        // Only the few suspects are decoded.
         byte[] code = elf.code(start, lengths[function]);
-        // Data among the code do no harm: what is behind them is not looked at, and what a jump covers is in front.
+        // Data among the code does no harm: the code after it is not examined, and the bytes that a jump
+        // covers are before it.
         return refusal(search.suspectedShape(code)) == null ? null : refusal(search.shape(code, decoder));
     }
 

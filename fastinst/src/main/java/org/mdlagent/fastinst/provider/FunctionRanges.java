@@ -10,15 +10,15 @@ import org.mdlagent.arch.elf.ElfFile;
 import org.mdlagent.arch.elf.SymbolTable;
 import org.mdlagent.arch.shim.LoadedImage;
 
-/// Which code of an image belongs to which of its probed functions, by offset. Compilers move parts of a function
-/// elsewhere and make copies of it, whose symbols are its own with a suffix (`f.cold`, `f.part.0`, `f.constprop.1`).
+/// Maps offsets in an image's code to its probed functions. Compilers move parts of a function elsewhere and
+/// make copies of it, whose symbols are the function's with a suffix (`f.cold`, `f.part.0`, `f.constprop.1`).
 public final class FunctionRanges {
-    /// No function with probes.
+    /// No probed function.
     public static final int NONE = -1;
 
     private final LoadedRanges code;
 
-    /// Of the addresses in `code`, which may be those of an earlier time.
+    /// Bias of the addresses in `code`, which may be those of an earlier placement.
     private final long bias;
 
     private final int[] functions;
@@ -49,9 +49,10 @@ public final class FunctionRanges {
         return ranges;
     }
 
-    /// Functions of one name, as local ones of several source files can be, cannot be told apart.
+    /// Functions with the same name, such as local functions of several source files, cannot be
+    /// distinguished.
     ///
-    /// @param wanted the names that are asked for
+    /// @param wanted the names to look up
     private static Map<String, Integer> bySymbol(SymbolTable symbols, OffsetTable functions, Set<String> wanted) {
         Map<String, Integer> bySymbol = new HashMap<>();
         functions.forEach((offset, index) -> {
@@ -64,7 +65,8 @@ public final class FunctionRanges {
         return bySymbol;
     }
 
-    /// The symbol of the function that a piece of code is a part of, as its own symbol says; "" when it says nothing.
+    /// The symbol of the function that a piece of code is part of, from its own symbol; "" if that does not
+    /// tell.
     private static String partOf(SymbolTable symbols, long start) {
         int symbol = symbols.at(start);
         if (symbol < 0 || !symbols.hasInside(symbol, '.')) {
@@ -74,13 +76,13 @@ public final class FunctionRanges {
         return name.substring(0, name.indexOf('.', 1));
     }
 
-    /// Bytes of the code that starts at `offset`, 0 when they are not known.
+    /// Bytes of the code that starts at `offset`, 0 if unknown.
     public long length(long offset) {
         int found = find(offset);
         return found < 0 || start(found) != offset ? 0 : code.length(found);
     }
 
-    /// Index of the function that the code at `offset` belongs to, [#NONE] when that has no probes or is not known.
+    /// Index of the function that contains the code at `offset`; [#NONE] if it has no probes or is unknown.
     public int at(long offset) {
         int found = find(offset);
         return found < 0 ? NONE : functions[found];
@@ -100,7 +102,7 @@ public final class FunctionRanges {
         return new Range(start, start + code.length(number), functions[number]);
     }
 
-    /// The piece of code that `offset` lies in.
+    /// The piece of code that contains `offset`.
     @Nullable
     public Range around(long offset) {
         int found = find(offset);
@@ -114,7 +116,7 @@ public final class FunctionRanges {
     /// One piece of code.
     ///
     /// @param start    offset of its first byte
-    /// @param end      behind its last
+    /// @param end      offset one past its last byte
     /// @param function that it belongs to, or [#NONE]
     public record Range(long start, long end, int function) {}
 }

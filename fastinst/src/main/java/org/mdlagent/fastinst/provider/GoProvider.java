@@ -15,16 +15,16 @@ import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.shim.NativeApi;
 import org.mdlagent.arch.site.EntryPuns;
 
-/// Programs in Go, as they are: calls are counted, where a function has found room on its goroutine's stack.
+/// Unmodified Go programs: calls are counted after a function has checked for room on its goroutine's stack.
 ///
 /// Assumes
-///   A1 goroutines run on threads that libc has made (cgo), so that these are known by their thread-local storage, and
-///      from their beginning: a goroutine's stack has no room for what makes a thread known
-///   A2 Go's runtime blocks signals, and handles them, by itself: no byte of a jump traps
-///   A3 it finds the function of each address on a stack: a probe leaves none there, and what is executed elsewhere
-///      neither calls nor faults
-///   A4 what is in [#OF_RUNTIME] may run on other stacks, with signals blocked, or in a process that is being
-///      forked: it is left alone
+///   A1 goroutines run on threads that libc has made (cgo), so that these are known by their thread-local storage
+///      from their start: a goroutine's stack has no room for the code that registers a thread
+///   A2 Go's runtime blocks and handles signals itself: no byte of a jump traps
+///   A3 it finds the function of each address on a stack: a probe leaves no address there, and relocated
+///      instructions neither call nor fault
+///   A4 functions in [#OF_RUNTIME] may run on other stacks, with signals blocked, or in a process that is being
+///      forked: they are left alone
 public final class GoProvider implements ProbeProvider {
     private static final List<String> OF_RUNTIME = List.of(
             "runtime.",
@@ -41,7 +41,7 @@ public final class GoProvider implements ProbeProvider {
             "x_cgo",
             "crosscall");
 
-    /// Of Go's functions that begin otherwise, most call nothing.
+    /// Most Go functions without the check call nothing.
     private static final String NO_CHECK = "they do not check whether their stack has room";
 
     private final NativeApi api;
@@ -87,7 +87,7 @@ public final class GoProvider implements ProbeProvider {
         return sites.toProbes();
     }
 
-    /// Why the functions of a file in Go cannot be counted; null when they can.
+    /// Why the functions of a Go file cannot be counted; null when they can.
     public static @Nullable String leftAlone(ElfFile elf) throws IOException {
         DynamicSection linking = elf.dynamic();
         if (linking == null || !linking.imports("pthread_create")) {
@@ -96,11 +96,11 @@ public final class GoProvider implements ProbeProvider {
         return elf.goFunctions() == null ? "its table of functions is not one of Go 1.18 or later" : null;
     }
 
-    /// How many functions there are.
+    /// Numbers of functions.
     ///
-    /// @param counted   those whose calls can be counted
-    /// @param ofRuntime those that are left alone because they are Go's own
-    /// @param others    those that begin in another way
+    /// @param counted   functions whose calls can be counted
+    /// @param ofRuntime functions left alone because they belong to Go's runtime
+    /// @param others    functions with a different entry sequence
     public record Census(int counted, int ofRuntime, int others) {
         @Override
         public String toString() {
@@ -113,7 +113,7 @@ public final class GoProvider implements ProbeProvider {
         void accept(long start, EntryPuns.Checked checked, int length) throws IOException;
     }
 
-    /// Of the file of a program that is not left alone.
+    /// For the file of a program that is not left alone.
     public static Census census(ElfFile elf) throws IOException {
         return census(elf, InstructionSet.host(), start -> true, (start, checked, length) -> {});
     }

@@ -12,10 +12,10 @@ import org.mdlagent.arch.elf.Section;
 import org.mdlagent.arch.shim.LoadedImage;
 import org.mdlagent.arch.shim.Memory;
 
-/// What stands for the hooks of some names in one image, as addresses in memory.
+/// The addresses in memory that stand for hooks with certain names in one image.
 ///
 /// @param addresses linkage stubs
-/// @param slots     words that hold the address of a hook
+/// @param slots     words with the address of a hook
 record HookSymbols(long[] addresses, long[] slots) {
     static final HookSymbols NONE = new HookSymbols(new long[0], new long[0]);
 
@@ -23,14 +23,14 @@ record HookSymbols(long[] addresses, long[] slots) {
         return addresses.length == 0 && slots.length == 0;
     }
 
-    /// The hooks that the image takes from others.
+    /// The hooks that the image imports.
     static HookSymbols imported(InstructionSet instructions, LoadedImage image, ElfFile elf, Set<String> names)
             throws IOException {
         DynamicSection dynamic = elf.dynamic();
         return dynamic == null ? NONE : of(instructions, image, elf, dynamic.slotsOf(names));
     }
 
-    /// Those whose addresses the dynamic linker stores in these slots.
+    /// The hooks whose addresses the dynamic linker stores in these slots.
     static HookSymbols of(InstructionSet instructions, LoadedImage image, ElfFile elf, List<Relocation> slotsOfHooks)
             throws IOException {
         if (slotsOfHooks.isEmpty()) {

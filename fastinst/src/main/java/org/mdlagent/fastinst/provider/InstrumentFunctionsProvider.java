@@ -23,11 +23,11 @@ import org.mdlagent.arch.site.LengthDecoder;
 import org.mdlagent.arch.site.SiteInstruction;
 
 /// Code compiled with `-finstrument-functions` (GCC manual, "Program Instrumentation Options"): calls of
-/// `__cyg_profile_func_enter` and `__cyg_profile_func_exit`, through the procedure linkage table, through the GOT, or
-/// direct.
+/// `__cyg_profile_func_enter` and `__cyg_profile_func_exit`, through the procedure linkage table, through the
+/// GOT, or direct.
 ///
-/// The hooks themselves are the C library's, which do nothing, so their calls may be switched off. Where a program or
-/// another library brings hooks that do something, its calls are left alone.
+/// The hooks are the C library's, which do nothing, so their calls may be switched off. Calls of hooks from a
+/// program or another library, which do something, are left alone.
 public final class InstrumentFunctionsProvider implements ProbeProvider {
     static final String ENTER = "__cyg_profile_func_enter";
     private static final String EXIT = "__cyg_profile_func_exit";
@@ -37,7 +37,7 @@ public final class InstrumentFunctionsProvider implements ProbeProvider {
     private final LengthDecoder decoder;
     private final @Nullable String foreignHooks;
 
-    /// @param foreignHooks path of the image whose hooks the dynamic linker chose, when they are not the C library's
+    /// @param foreignHooks path of the image whose hooks the dynamic linker chose, null for the C library's
     public InstrumentFunctionsProvider(
             InstructionSet instructions, LengthDecoder decoder, @Nullable String foreignHooks) {
         this.instructions = instructions;
@@ -45,7 +45,7 @@ public final class InstrumentFunctionsProvider implements ProbeProvider {
         this.foreignHooks = foreignHooks;
     }
 
-    /// Whether an image exports hooks, which the dynamic linker prefers to those of images that it loaded later.
+    /// Whether an image exports hooks, which the dynamic linker prefers to those of images loaded later.
     public static boolean exportsHooks(ElfFile elf) throws IOException {
         DynamicSection dynamic = elf.dynamic();
         return dynamic != null && dynamic.definesAny(HOOKS);
@@ -125,7 +125,7 @@ public final class InstrumentFunctionsProvider implements ProbeProvider {
                 .toList();
     }
 
-    /// Hooks that the image defines for itself: their calls are taken over when the hooks do nothing.
+    /// Hooks that the image defines for itself: their calls are taken over if the hooks do nothing.
     private @Nullable HookTargets ownHooks(LoadedImage image, ElfFile elf, List<String> notes) throws IOException {
         if (!elf.mentions(ENTER)) {
             return null;

@@ -11,7 +11,7 @@ import org.mdlagent.arch.elf.SymbolTable;
 import org.mdlagent.arch.site.CodeSearch;
 import org.mdlagent.arch.site.FunctionUses;
 
-/// What compilers can be asked to leave in a program so that it can be probed.
+/// The compiler options that prepare a program for probes.
 public enum Instrumentation {
     FUNCTIONS("-finstrument-functions"),
     XRAY("-fxray-instrument"),
@@ -29,7 +29,7 @@ public enum Instrumentation {
         return option;
     }
 
-    /// How an image has been compiled, as far as its file tells; null when there is nothing to probe.
+    /// How an image was compiled, as far as its file tells; null when there is nothing to probe.
     ///
     /// @throws IOException when the file is damaged
     public static @Nullable Instrumentation of(ElfFile elf, CodeSearch search) throws IOException {
@@ -54,7 +54,7 @@ public enum Instrumentation {
                 || !dynamic.slotsOf(Set.of(InstrumentFunctionsProvider.ENTER)).isEmpty();
     }
 
-    /// The C library defines the hook too, and calls it nowhere.
+    /// The C library defines the hook as well, and calls it nowhere.
     private static boolean callsOwnHook(ElfFile elf, CodeSearch search) throws IOException {
         if (!elf.mentions(InstrumentFunctionsProvider.ENTER)) {
             return false;

@@ -6,15 +6,16 @@ import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.elf.ElfFile;
 import org.mdlagent.arch.site.CodeSearch;
 
-/// Runtimes that look up return addresses in tables of their own: to find what a frame holds, a collector takes the
-/// return address on the stack as the key. The address of a stub is no key, and the program ends. So nothing may stand
-/// on the stack between two functions of such a runtime: calls are counted at the entry, or the code is left alone.
+/// Runtimes that look up return addresses in their own tables: a collector finds the contents of a frame by
+/// the return address on the stack. The address of a stub is not in the table, and the program crashes. So a
+/// probe must not put words on the stack between two functions of such a runtime: calls are only counted at
+/// the entry, or the code is left alone.
 ///
-/// An image is recognised by what it cannot hide: a symbol that its runtime needs, a section, or the table itself
-/// ([ReturnAddresses]). All its functions are counted, those in C too: some of a runtime's own functions take their
-/// return address off the stack.
+/// An image is recognised by something that it cannot lack: a symbol that its runtime needs, a section, or
+/// the table itself ([ReturnAddresses]). All its functions are only counted, C functions included, because
+/// some of a runtime's own functions read their return address from the stack.
 ///
-/// Go has a provider of its own ([GoProvider]).
+/// Go has its own provider ([GoProvider]).
 public enum KeyedRuntime {
     OCAML_5(
             Treatment.LEFT_ALONE,
@@ -45,7 +46,7 @@ public enum KeyedRuntime {
 
     @FunctionalInterface
     private interface Sign {
-        /// Of OCaml 5 and later: functions enlarge the stacks of fibers.
+        /// OCaml 5 and later: functions enlarge the stacks of fibers.
         Sign OCAML_5 = (elf, search) -> names(elf, List.of("caml_frametable"))
                 && names(elf, List.of("caml_call_realloc_stack", "caml_try_realloc_stack", "caml_alloc_main_stack"));
 
@@ -74,12 +75,12 @@ public enum KeyedRuntime {
         return null;
     }
 
-    /// Whether its functions have no probes at all.
+    /// Whether its functions get no probes at all.
     public boolean leftAlone() {
         return treatment == Treatment.LEFT_ALONE;
     }
 
-    /// Why calls are counted only, or functions left alone.
+    /// Why calls are only counted, or functions left alone.
     public String reason() {
         return reason;
     }

@@ -11,8 +11,8 @@ import org.mdlagent.arch.shim.NativeApi;
 import org.mdlagent.arch.site.CodeSearch;
 import org.mdlagent.arch.site.StackUse;
 
-/// [StackArguments] of images in memory: functions may leave to any of them, but for the vDSO, which has no file. The
-/// shim's functions have the parameters of those that they stand in front of.
+/// [StackArguments] of loaded images: functions may make sibling calls to any of them, except the vDSO, which
+/// has no file. Functions that the shim interposes have the parameters of the originals.
 public final class LoadedArguments {
     private LoadedArguments() {}
 
@@ -37,8 +37,8 @@ public final class LoadedArguments {
         }
     }
 
-    /// Why words on the stack may do harm to a function at an address in an image, or to those that it leaves to; null
-    /// when they do none.
+    /// Why words on the stack may harm a function, given by its address, or a function that it leaves to;
+    /// null if they do not.
     ///
     /// @throws IOException when its file cannot be read
     public static StackUse.@Nullable Reason reason(NativeApi api, CodeSearch search, LoadedImage image, long function)

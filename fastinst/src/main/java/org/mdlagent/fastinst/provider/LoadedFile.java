@@ -10,11 +10,11 @@ import org.mdlagent.arch.shim.LoadedImage;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.shim.MemoryMap;
 
-/// The file that an image was loaded from. Another one may have its path by now, with other functions at the same
-/// addresses: an update replaces programs that run.
+/// The file that an image was loaded from. Another file may have its path by now, with other functions at the
+/// same addresses: an update replaces running programs.
 ///
-/// A file is the image's when it has its program headers and its notes, the build id among them. Where the linker gave
-/// none, the kernel tells: it knows the file that is mapped by its name of today.
+/// A file is the image's if it has its program headers and its notes, including the build id. Without a build
+/// id, the kernel decides: it knows the mapped file by its current name.
 public final class LoadedFile {
     private static final Path EXECUTABLE = Path.of("/proc/thread-self/exe");
     private static final Path MAPPED = Path.of("/proc/self/map_files");
@@ -23,7 +23,8 @@ public final class LoadedFile {
 
     /// Opens it.
     ///
-    /// @throws IOException when it has been replaced or deleted, and cannot be read any more, or is no ELF file
+    /// @throws IOException when it has been replaced or deleted and can no longer be read, or is not an ELF
+    ///     file
     public static ElfFile open(LoadedImage image) throws IOException {
         ElfFile named = openIfSame(Path.of(image.path()), image);
         if (named != null) {
@@ -44,12 +45,12 @@ public final class LoadedFile {
         throw new IOException("its file has been replaced or deleted since it was loaded");
     }
 
-    /// What the kernel says of the mapped file. It opens that itself, for the executable always, for others where we
-    /// may.
+    /// The kernel's paths of the mapped file. The first works for the executable always, for other images
+    /// only with the required privileges.
     private static List<Path> candidates(MemoryMap.Region region) {
         List<Path> candidates = new ArrayList<>();
         if (region.path().startsWith("/")) {
-            candidates.add(Path.of(region.path())); // with " (deleted)" behind it there is mostly none
+            candidates.add(Path.of(region.path())); // mostly no file if it ends in " (deleted)"
         }
         candidates.add(EXECUTABLE);
         candidates.add(MAPPED.resolve(Long.toHexString(region.start()) + "-" + Long.toHexString(region.end())));
@@ -61,7 +62,7 @@ public final class LoadedFile {
         try {
             file = ElfFile.open(candidate);
         } catch (IOException e) {
-            return null; // the next may be there
+            return null; // try the next candidate
         }
         if (isFileOf(file, image)) {
             return file;

@@ -7,12 +7,12 @@ import org.mdlagent.arch.shim.LoadedImage;
 import org.mdlagent.arch.shim.MemoryMap;
 import org.mdlagent.arch.shim.NativeApi;
 
-/// The dynamic linker's list of images, but for those of the agent.
+/// The dynamic linker's list of images, except those of the agent.
 public final class LoadedImages {
     private final NativeApi api;
     private final Path library;
 
-    /// The dynamic linker's when the list was read last.
+    /// The dynamic linker's counters when the list was last read.
     private long counters;
 
     public LoadedImages(NativeApi api) {
@@ -27,7 +27,7 @@ public final class LoadedImages {
 
     /// Reads the list, the executable first.
     ///
-    /// @param memory tells the file of an image that was opened by a relative path
+    /// @param memory resolves the file of an image that was opened by a relative path
     public List<LoadedImage> read(MemoryMap memory) {
         counters = api.imageCounters();
         List<LoadedImage> images = new ArrayList<>();
@@ -44,12 +44,12 @@ public final class LoadedImages {
         return images;
     }
 
-    /// What was read is not to be relied on: it has changed.
+    /// Marks the list as changed, so that it is read again.
     public void invalidate() {
         counters = 0;
     }
 
-    /// Whether an image is the shim, its decoder or part of the Java runtime beside it.
+    /// Whether an image is the shim, its decoder, or part of the Java runtime beside it.
     private boolean isAgents(Path image) {
         String name = image.getFileName().toString();
         return image.startsWith(library.resolveSibling("runtime"))

@@ -8,14 +8,14 @@ import org.mdlagent.arch.elf.ElfFile;
 import org.mdlagent.arch.elf.SymbolTable;
 import org.mdlagent.arch.shim.LoadedImage;
 
-/// The functions of an image, as far as unwind tables and, where these have gaps, symbols tell, at the addresses where
-/// it was loaded.
+/// The functions of an image at its load address, from unwind tables and, where these have gaps, from
+/// symbols.
 final class LoadedRanges implements CodeRanges {
     private long[] starts;
     private int[] lengths;
     private int size;
 
-    /// Where [#find] found its last one: mostly the same is asked for then, or the next.
+    /// The last result of [#find]: the next query is mostly for the same function or the next one.
     private int lastFound;
 
     LoadedRanges(LoadedImage image, ElfFile elf) throws IOException {
@@ -68,13 +68,13 @@ final class LoadedRanges implements CodeRanges {
         return lengths[index];
     }
 
-    /// Start of the function that `address` lies in, 0 when there is none.
+    /// Start of the function that contains `address`, 0 if there is none.
     long functionAround(long address) {
         int found = find(address);
         return found < 0 ? 0 : starts[found];
     }
 
-    /// The number of the function that `address` lies in, -1 when it lies in none.
+    /// The number of the function that contains `address`, -1 if there is none.
     int find(long address) {
         for (int i = lastFound; i < size && i <= lastFound + 1; i++) {
             if (isIn(address, i)) {
@@ -96,7 +96,7 @@ final class LoadedRanges implements CodeRanges {
         return into >= 0 && into < lengths[number];
     }
 
-    /// Start of the first function at `address` or behind it, 0 when there is none.
+    /// Start of the first function at or after `address`, 0 if there is none.
     long functionFrom(long address) {
         int found = Arrays.binarySearch(starts, 0, size, address);
         int next = found >= 0 ? found : -found - 1;

@@ -9,7 +9,7 @@ import org.mdlagent.arch.elf.Section;
 import org.mdlagent.arch.shim.LoadedImage;
 import org.mdlagent.arch.shim.Memory;
 
-/// A section as it is in memory, relocated by the dynamic linker. Compilers do not align all of them.
+/// A section in memory, relocated by the dynamic linker. Not all sections are aligned.
 ///
 /// @param address of its first byte
 /// @param bytes   its contents

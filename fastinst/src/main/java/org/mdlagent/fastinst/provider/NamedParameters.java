@@ -5,12 +5,12 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/// What the demangled name of a C++ function says of its parameters: whether all of them are in registers
-/// (System V ABI, AMD64 supplement, 3.2.3). A function that has no parameter on the stack cannot pass one on.
+/// Decides from the demangled name of a C++ function whether all of its parameters are in registers (System V
+/// ABI, AMD64 supplement, 3.2.3). A function without parameters on the stack cannot pass any on.
 ///
-/// What a name does not tell is assumed: a hidden pointer to the result, and `this`. A class that is passed by
-/// value may be on the stack, and an enumeration has a name like a class, so both are refused unless they are in
-/// [#IN_REGISTERS].
+/// What a name does not tell is assumed: a hidden pointer to the result, and `this`. A class passed by value
+/// may be on the stack, and an enumeration's name looks like a class's, so both are refused unless they are
+/// in [#IN_REGISTERS].
 final class NamedParameters {
     private static final int INTEGER_REGISTERS = 6;
     private static final int VECTOR_REGISTERS = 8;
@@ -18,8 +18,8 @@ final class NamedParameters {
     /// A hidden pointer to the result, and `this`.
     private static final int ASSUMED = 2;
 
-    /// How many integer registers a parameter of a type takes, at most. Template arguments are left out. Classes with
-    /// a destructor or a copy constructor are passed by their address.
+    /// Maximum integer registers for a parameter of a type. Template arguments are left out. Classes with a
+    /// destructor or a copy constructor are passed by address.
     private static final Map<String, Integer> IN_REGISTERS = Map.ofEntries(
             Map.entry("bool", 1),
             Map.entry("char", 1),
@@ -61,7 +61,7 @@ final class NamedParameters {
 
     private NamedParameters() {}
 
-    /// Whether all parameters are in registers; false where the name does not say.
+    /// Whether all parameters are in registers; false if the name does not tell.
     ///
     /// @param name as demanglers print it, with parameters
     static boolean inRegisters(String name) {
@@ -96,7 +96,8 @@ final class NamedParameters {
         }
     }
 
-    /// Those in the last parentheses, without template arguments; null where these are not a function's parameters.
+    /// The types in the last parentheses, without template arguments; null if these are not a function's
+    /// parameters.
     private static @Nullable List<String> parameters(String name) {
         int open = name.endsWith(")") ? opening(name) : -1;
         if (open <= 0) {
@@ -104,7 +105,7 @@ final class NamedParameters {
         }
         String function = name.substring(0, open);
         if (function.endsWith(")") && !function.endsWith("operator()")) {
-            return null; // it returns a pointer to a function, whose parameters these are
+            return null; // it returns a pointer to a function, with these parameters
         }
         List<String> parameters = new ArrayList<>();
         StringBuilder current = new StringBuilder();
@@ -130,7 +131,7 @@ final class NamedParameters {
         return angles == 0 && parentheses == 0 && name.indexOf("operator", open) < 0 ? parameters : null;
     }
 
-    /// Where the parenthesis opens that the last character closes.
+    /// Position of the parenthesis that the last character closes.
     private static int opening(String name) {
         int depth = 0;
         for (int i = name.length() - 1; i >= 0; i--) {
@@ -143,7 +144,7 @@ final class NamedParameters {
         return -1;
     }
 
-    /// How many integer registers a parameter takes; more than there are where that is not known.
+    /// Integer registers of a parameter; more than there are if unknown.
     private static int integers(String type) {
         if (type.contains("::*)(")) {
             return 2; // a pointer to a member function

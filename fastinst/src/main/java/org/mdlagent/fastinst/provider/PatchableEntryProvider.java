@@ -9,14 +9,15 @@ import org.mdlagent.arch.elf.ElfFile;
 import org.mdlagent.arch.shim.LoadedImage;
 import org.mdlagent.arch.site.SiteInstruction;
 
-/// Code compiled with `-fpatchable-function-entry=N,M` (GCC manual, "Program Instrumentation Options"): N bytes of NOPs
-/// at each function's entry, M of them in front of it. GCC makes them one byte long, Clang as long as it can.
+/// Code compiled with `-fpatchable-function-entry=N,M` (GCC manual, "Program Instrumentation Options"): N
+/// bytes of NOPs at each function's entry, M of them before it. GCC makes them one byte long, Clang as long
+/// as it can.
 ///
-/// Five bytes inside the function are enough, or two there and five in front.
+/// A site needs five bytes inside the function, or two inside and five before it.
 public final class PatchableEntryProvider implements ProbeProvider {
     static final String SECTION = "__patchable_function_entries";
 
-    /// The most bytes of NOPs that are in front of a function.
+    /// Maximum bytes of NOPs before a function.
     private static final int ROOM_MAX = 65535;
 
     private static final Set<SiteInstruction.Form> NOPS =
@@ -60,7 +61,7 @@ public final class PatchableEntryProvider implements ProbeProvider {
         return sites.toProbes();
     }
 
-    /// The function whose NOPs begin at `address`: in front of it, at its start, or behind its landing pad.
+    /// The function whose NOPs begin at `address`: before it, at its start, or after its landing pad.
     private long functionOf(long address, LoadedRanges ranges) {
         long around = ranges.functionAround(address);
         if (around != 0) {

@@ -11,7 +11,7 @@ import org.mdlagent.arch.site.SiteInstruction;
 ///
 /// @param hook      the instruction
 /// @param key       how the frame of the call is identified there
-/// @param displaced what is displaced there; null where a compiler has left room
+/// @param displaced the displaced instructions; null if a compiler has left room
 public record ProbeSite(
         SiteInstruction hook, FrameKey key, @Nullable Displaced displaced) {
     public ProbeSite(SiteInstruction hook, FrameKey key) {
@@ -20,7 +20,7 @@ public record ProbeSite(
 
     /// The first instructions of a function that no compiler has prepared.
     ///
-    /// @param pun   how a jump takes their place
+    /// @param pun   how a jump replaces them
     /// @param rules how callers are found from them, by offset
     public record Displaced(EntryPun pun, List<FrameRule> rules) {}
 }

@@ -16,19 +16,19 @@ import org.mdlagent.arch.site.HookTargets;
 import org.mdlagent.arch.site.LengthDecoder;
 import org.mdlagent.arch.site.SiteInstruction;
 
-/// Code compiled with `-pg` (GCC manual, "Program Instrumentation Options"): calls of `__fentry__` as the first
-/// instruction of each function (`-mfentry`), or of `mcount` behind its prologue; NOPs in their place
-/// (`-mnop-mcount`), which are found where `__mcount_loc` lists them (`-mrecord-mcount`).
+/// Code compiled with `-pg` (GCC manual, "Program Instrumentation Options"): calls of `__fentry__` as the
+/// first instruction of each function (`-mfentry`), or of `mcount` after its prologue; or NOPs in their place
+/// (`-mnop-mcount`), which are found if `__mcount_loc` lists them (`-mrecord-mcount`).
 ///
-/// What is the first instruction of its function shows whole calls. Behind the prologue a probe shows that the function
-/// was called, and nothing more: the return address is deep in the stack there, and the saved registers are above it.
+/// A probe at the first instruction sees whole calls. A probe after the prologue sees only that the function
+/// was called: the return address is deep in the stack by then, with the saved registers above it.
 ///
-/// A program that is linked with `-pg` measures itself with gprof, which its calls feed. They are left alone.
+/// A program linked with `-pg` profiles itself with gprof through these calls, which are left alone.
 public final class ProfilingCallsProvider implements ProbeProvider {
     static final Set<String> HOOKS = Set.of("__fentry__", "mcount", "_mcount");
     static final String SECTION = "__mcount_loc";
 
-    /// What starts gprof; programs linked with `-pg` call it.
+    /// Starts gprof; programs linked with `-pg` call it.
     private static final String GPROF = "__monstartup";
 
     private static final Set<SiteInstruction.Form> CALLS =
@@ -40,7 +40,7 @@ public final class ProfilingCallsProvider implements ProbeProvider {
     private final @Nullable String foreignHooks;
     private final boolean gprof;
 
-    /// @param foreignHooks path of the image whose hooks the dynamic linker chose, when they are not the C library's
+    /// @param foreignHooks path of the image whose hooks the dynamic linker chose, null for the C library's
     /// @param gprof        whether an image [#startsGprof]
     public ProfilingCallsProvider(
             InstructionSet instructions, LengthDecoder decoder, @Nullable String foreignHooks, boolean gprof) {
@@ -50,13 +50,13 @@ public final class ProfilingCallsProvider implements ProbeProvider {
         this.gprof = gprof;
     }
 
-    /// Whether an image exports hooks, which the dynamic linker prefers to those of images that it loaded later.
+    /// Whether an image exports hooks, which the dynamic linker prefers to those of images loaded later.
     public static boolean exportsHooks(ElfFile elf) throws IOException {
         DynamicSection dynamic = elf.dynamic();
         return dynamic != null && dynamic.definesAny(HOOKS);
     }
 
-    /// Whether an image makes its process measure itself with gprof.
+    /// Whether an image makes its process profile itself with gprof.
     public static boolean startsGprof(ElfFile elf) throws IOException {
         DynamicSection dynamic = elf.dynamic();
         return dynamic != null && dynamic.imports(GPROF);
@@ -71,7 +71,7 @@ public final class ProfilingCallsProvider implements ProbeProvider {
             return null;
         }
         LoadedRanges ranges = new LoadedRanges(image, elf);
-        // Also what is left out: such a call costs less when it is switched off.
+        // Excluded functions as well: such a call costs less when it is switched off.
         EntrySites sites = new EntrySites(image, elf, instructions, address -> true, arguments);
         for (long address : calls(hooks, image, elf, ranges, notes)) {
             add(address, CALLS, ranges, sites);
@@ -91,7 +91,7 @@ public final class ProfilingCallsProvider implements ProbeProvider {
         }
     }
 
-    /// Addresses of calls, as far as they may be switched off.
+    /// Addresses of calls that may be switched off.
     private List<Long> calls(HookSymbols hooks, LoadedImage image, ElfFile elf, LoadedRanges ranges, List<String> notes)
             throws IOException {
         List<Long> calls = new ArrayList<>();
@@ -116,7 +116,7 @@ public final class ProfilingCallsProvider implements ProbeProvider {
         return calls;
     }
 
-    /// Profiling functions whose calls may be switched off; those that a program brings itself do something.
+    /// Profiling hooks whose calls may be switched off; hooks that a program brings itself do something.
     private HookSymbols hooks(LoadedImage image, ElfFile elf, List<String> notes) throws IOException {
         HookSymbols hooks = HookSymbols.imported(instructions, image, elf, HOOKS);
         if (!hooks.isEmpty() && gprof) {

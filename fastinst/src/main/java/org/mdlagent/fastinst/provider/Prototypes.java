@@ -2,11 +2,9 @@ package org.mdlagent.fastinst.provider;
 
 import java.util.Set;
 
-/// Functions of the C library of which their prototypes say that they take no arguments from the stack, whatever their
-/// code
-/// looks like (ISO C, POSIX, and the library's manual). Six words go into registers (System V ABI, AMD64 supplement,
-/// 3.2.3).
-/// Those with a variable number of arguments are here if no call has more than six.
+/// Functions of the C library that, by their prototypes, take no arguments from the stack, whatever their
+/// code looks like (ISO C, POSIX, and the library's manual). Six words are passed in registers (System V ABI,
+/// AMD64 supplement, 3.2.3). Variadic functions are listed if no call has more than six.
 final class Prototypes {
     private static final Set<String> IN_REGISTERS = Set.of("""
             aligned_alloc calloc free malloc malloc_usable_size memalign posix_memalign pvalloc realloc reallocarray valloc
@@ -38,7 +36,7 @@ final class Prototypes {
 
     private Prototypes() {}
 
-    /// Whether it takes all of them in registers.
+    /// Whether all arguments are in registers.
     static boolean inRegisters(String function) {
         return IN_REGISTERS.contains(function);
     }

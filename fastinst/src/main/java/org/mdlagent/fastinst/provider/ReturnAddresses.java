@@ -8,19 +8,20 @@ import org.mdlagent.arch.elf.ElfFile;
 import org.mdlagent.arch.elf.Segment;
 import org.mdlagent.arch.site.CodeSearch;
 
-/// How many words in the data of a file are addresses right behind calls: a table that a runtime looks up return
-/// addresses in has one for each call.
+/// Counts the words in a file's data that are addresses right after calls: a table of return addresses that a
+/// runtime looks up has one per call.
 ///
-/// Words beside each other are left out: they are jump tables, or tables of functions. What describes a frame stands
-/// between two return addresses.
+/// Adjacent words of this kind are ignored: they are jump tables, or tables of functions. A table of return
+/// addresses has a frame description between two of them.
 ///
-/// @param alone     words that hold an address of code, and the words beside them do not
-/// @param behindCall those of them that a call ends at
+/// @param alone     words with a code address whose neighbours have none
+/// @param behindCall of these, addresses right after a call
 record ReturnAddresses(int alone, int behindCall) {
-    /// Compilers' data have some: labels behind calls. GCC's own cc1 has 279, of 57,213 words that stand alone.
+    /// Compilers' data has some: labels after calls. GCC's own cc1 has 279 among 57,213 isolated words.
     private static final int TABLE_MIN = 64;
 
-    /// OCaml's programs have 7 of 10 such words. Of Debian's C and C++ programs none has more than 1 of 20.
+    /// In OCaml's programs, 7 of 10 such words follow a call; in Debian's C and C++ programs, at most 1 of
+    /// 20.
     private static final int PART_MIN = 8;
 
     boolean areTable() {
@@ -31,7 +32,8 @@ record ReturnAddresses(int alone, int behindCall) {
         Map<Long, Long> words = new HashMap<>();
         CodeOfFile code = new CodeOfFile(elf);
         for (Segment segment : elf.segments()) {
-            // Addresses that the dynamic linker relocates can be written to; its own tables hold them, too, and cannot.
+            // Addresses that the dynamic linker relocates are in writable segments; its own tables contain
+            // addresses as well, and are read-only.
             boolean holdsAddresses = segment.writable() || !elf.positionIndependent() && segment.loaded();
             if (holdsAddresses && !segment.executable()) {
                 addWords(elf, segment, code, words);
@@ -62,7 +64,7 @@ record ReturnAddresses(int alone, int behindCall) {
         byte[] data = elf.code(segment.address(), segment.fileSize());
         int first = (int) (-segment.address() & Long.BYTES - 1);
         for (int at = first; at + Long.BYTES <= data.length; at += Long.BYTES) {
-            // Most words are small or large: two bytes tell.
+            // Fast path: most words are small or large.
             if (data[at + 7] == 0 && data[at + 6] == 0) {
                 long value = word(data, at);
                 if (code.holds(value)) {
@@ -80,7 +82,7 @@ record ReturnAddresses(int alone, int behindCall) {
         return value;
     }
 
-    /// What may be executed.
+    /// The executable contents.
     private static final class CodeOfFile {
         private final byte[][] bytes;
         private final long[] starts;

@@ -15,27 +15,28 @@ import org.mdlagent.arch.site.CodeSearch;
 import org.mdlagent.arch.site.LengthDecoder;
 import org.mdlagent.arch.site.StackUse.Reason;
 
-/// Which functions are proved not to need their arguments on the stack where the caller has put them: words of a probe
-/// between return address and frame do no harm below these.
+/// Proves which functions do not need their arguments on the stack at a fixed distance from their frame, so
+/// that a probe may push words between return address and frame.
 ///
-/// A function is proved if its own code touches nothing above its frame, and each function that it leaves to by a
-/// sibling call is proved, too: that one finds the stack as this one found it. Functions that leave to each other in a
-/// circle are proved together. A function that leaves for others needs no more proof if it has no argument on the
-/// stack that it could pass on: names of C++ say so ([NamedParameters]), and prototypes of the C library
-/// ([Prototypes]).
+/// A function is proved if its own code touches nothing above its frame, and each function that it leaves to
+/// by a sibling call is proved as well: that function finds the stack as this one found it. Functions that
+/// leave to each other in a cycle are proved together. A function without arguments on the stack cannot pass
+/// any on, so the functions that it leaves to need no proof: C++ names ([NamedParameters]) and prototypes of
+/// the C library ([Prototypes]) tell that.
 ///
 ///     try (StackArguments proof = new StackArguments(search, decoder, others)) {
 ///         StackArguments.Image image = proof.add(elf);
 ///         Reason reason = image.reason(start);               // null: proved
 ///     }
 ///
-/// Functions are looked at when they are asked for, with those that they lead to; answers are remembered. One thread
+/// Functions are examined on demand, with the functions that they lead to; results are cached. One thread
 /// uses it. Files must stay open.
 public final class StackArguments implements AutoCloseable {
-    /// The files of all images that functions may leave to, opened when the first does.
+    /// The files of all images that functions may leave to, opened on first use.
     public interface Others {
-        /// @param known that are open already, and are left out
-        /// @return null when one cannot be opened: then what functions leave to elsewhere is not known
+        /// @param known open files, which are left out
+        /// @return null when a file cannot be opened: then functions that leave to other images cannot be
+        ///     proved
         @Nullable
         List<ElfFile> open(List<ElfFile> known) throws IOException;
     }
@@ -49,7 +50,7 @@ public final class StackArguments implements AutoCloseable {
     private boolean asked;
     private boolean complete;
 
-    /// @param demangler of names of C++
+    /// @param demangler of C++ names
     public StackArguments(CodeSearch search, LengthDecoder decoder, UnaryOperator<String> demangler, Others others) {
         this.search = search;
         this.decoder = decoder;
@@ -57,7 +58,7 @@ public final class StackArguments implements AutoCloseable {
         this.others = others;
     }
 
-    /// Closes what [Others] has opened. It is opened again when it is needed again; answers are known still.
+    /// Closes the files that [Others] opened. They are opened again when needed; results stay cached.
     @Override
     public void close() throws IOException {
         images.removeIf(image -> opened.contains(image.elf));
@@ -141,7 +142,7 @@ public final class StackArguments implements AutoCloseable {
             return symbol >= 0 && symbols.names(symbol).stream().anyMatch(Prototypes::inRegisters);
         }
 
-        /// The same by the function's own code alone: for tests.
+        /// [#reason] for the function's own code only: for tests.
         @Nullable
         Reason ownReason(long start) throws IOException {
             int range = uses().range(start);
@@ -179,7 +180,7 @@ public final class StackArguments implements AutoCloseable {
         return null;
     }
 
-    /// Refutes a piece, and all that have led to it.
+    /// Refutes a piece, and all pieces that have led to it.
     private static void refute(Piece piece, Reason reason, Map<Piece, Piece> reached) {
         piece.image.refute(piece.range, reason);
         Piece at = piece;
@@ -189,7 +190,7 @@ public final class StackArguments implements AutoCloseable {
         }
     }
 
-    /// Adds what a piece leads to.
+    /// Adds the pieces that a piece leads to.
     private @Nullable Reason follow(Piece piece, Map<Piece, Piece> reached, Deque<Piece> next) throws IOException {
         for (int range : piece.image.siblings(piece.range)) {
             add(new Piece(piece.image, range), piece, reached, next);

@@ -23,18 +23,18 @@ import org.mdlagent.arch.site.LengthDecoder;
 import org.mdlagent.arch.site.StackUse;
 import org.mdlagent.arch.site.StackUse.Reason;
 
-/// What the pieces of one image's code do with the stack above their frames, and what they lead to, for
+/// How the pieces of one image's code use the stack above their frames, and what they lead to, for
 /// [StackArguments]. A piece is a range of the unwind tables; each is decoded once.
 final class StackUses {
     private static final int[] NO_RANGES = {};
 
-    /// As much as a linkage stub has.
+    /// The bytes of a linkage stub.
     private static final int STUB_BYTES = 11;
 
-    /// Functions are aligned to this, at most.
+    /// Maximum alignment of functions.
     private static final int FILLING_MAX = 64;
 
-    /// What GCC adds to the local name of an exported function.
+    /// Suffix that GCC adds to the local name of an exported function.
     private static final String ALIAS = ".localalias";
 
     private static final CfaAtEntry AT_ENTRY = new CfaAtEntry(7, Long.BYTES);
@@ -47,7 +47,7 @@ final class StackUses {
     private final FileConstants constants;
     private final CfaRows rows = new CfaRows();
 
-    /// Those of the piece that an exit led to last.
+    /// CFA rows of the piece that an exit last led to.
     private final CfaRows targetRows = new CfaRows();
 
     private int targetRange = -1;
@@ -64,7 +64,7 @@ final class StackUses {
     private @Nullable Map<String, long[]> exported;
     private @Nullable BitSet starts;
 
-    /// How the CFA is told at a function's first instruction.
+    /// How the CFA is computed at a function's first instruction.
     private record CfaAtEntry(int register, int offset) {}
 
     StackUses(ElfFile elf, CodeSearch search, LengthDecoder decoder, UnaryOperator<String> demangler)
@@ -78,7 +78,7 @@ final class StackUses {
         this.reasons = new Reason[frames == null ? 0 : frames.size()];
     }
 
-    /// The range that an address is in, -1 for none.
+    /// The range that contains an address, -1 for none.
     int range(long address) throws IOException {
         return frames == null ? -1 : frames.containing(address);
     }
@@ -95,7 +95,7 @@ final class StackUses {
         reasons[range] = reason;
     }
 
-    /// Why a piece is not proved, as far as that is known; null for one whose own code is harmless.
+    /// Why a piece is not proved by its own code; null if that is harmless.
     @Nullable
     Reason reason(int range) throws IOException {
         if (!looked.get(range)) {
@@ -105,9 +105,10 @@ final class StackUses {
         return reasons[range];
     }
 
-    /// Whether a piece is a function whose names all say that it has no parameter on the stack. An exported name
-    /// must be among them: compilers change the parameters of other functions, and keep their names. Local names
-    /// count too: a linker that folds identical code (`--icf=all`) gives one piece the names of several functions.
+    /// Whether a piece is a function all of whose names say that it has no parameter on the stack. One of
+    /// them must be exported, because compilers change the parameters of other functions and keep their
+    /// names. Local names count as well: a linker that folds identical code (`--icf=all`) gives one piece the
+    /// names of several functions.
     boolean hasParametersInRegisters(int range) throws IOException {
         EhFrame table = frames;
         if (table != null && !asked.get(range)) {
@@ -133,22 +134,22 @@ final class StackUses {
         return name.startsWith("_Z") && name.indexOf('.') < 0 && NamedParameters.inRegisters(demangler.apply(name));
     }
 
-    /// The pieces of this image that one leads to, which [#reason] has been asked for.
+    /// The pieces of this image that a piece leads to, after [#reason] has been called for it.
     int[] siblings(int range) {
         return siblings.getOrDefault(range, NO_RANGES);
     }
 
-    /// Whether a piece, which [#reason] has been asked for, leaves by returns only.
+    /// Whether a piece leaves only by returns, after [#reason] has been called for it.
     boolean leadsNowhere(int range) {
         return !siblings.containsKey(range) && !imports.containsKey(range);
     }
 
-    /// The names of the functions that a piece leaves to through words which the dynamic linker fills in.
+    /// Names of the functions that a piece leaves to through words filled by the dynamic linker.
     List<String> imports(int range) {
         return imports.getOrDefault(range, List.of());
     }
 
-    /// The functions that the image offers under a name: none, one, or all that a resolver may choose from.
+    /// The functions that the image exports under a name: none, one, or all that a resolver may choose from.
     long[] named(String name) throws IOException {
         Map<String, long[]> known = exported;
         if (known == null) {
@@ -166,7 +167,7 @@ final class StackUses {
         return known.getOrDefault(name, new long[0]);
     }
 
-    /// The functions that a resolver chooses from: those whose addresses its code takes.
+    /// The functions that a resolver may choose from: those whose addresses its code takes.
     private long[] choice(long resolver) throws IOException {
         EhFrame table = frames;
         int range = range(resolver);
@@ -194,7 +195,7 @@ final class StackUses {
         return found.stream().mapToLong(Long::longValue).toArray();
     }
 
-    /// Offsets from the first one.
+    /// Offsets from the first start.
     private BitSet starts(EhFrame table) {
         BitSet known = starts;
         if (known == null) {
@@ -274,7 +275,7 @@ final class StackUses {
             if (next >= 0 && asAtEntry) {
                 led.add(next);
             }
-            // With a frame it is where compilers send what cannot happen.
+            // With a frame, this is where compilers send unreachable cases.
             return next >= 0 ? null : Reason.STRANGE_JUMP;
         }
         led.add(piece);
@@ -292,7 +293,7 @@ final class StackUses {
         return targetRows.register(row) == exit.register() && targetRows.offset(row) == exit.offset();
     }
 
-    /// The piece that begins behind the filling at an address, where one ends; -1 for none.
+    /// The piece that begins after the padding at an address, where another one ends; -1 for none.
     private static int behindFilling(EhFrame table, long address) throws IOException {
         int before = table.containing(address - 1);
         boolean ends =

@@ -10,16 +10,16 @@ import org.mdlagent.arch.elf.ElfFile;
 import org.mdlagent.arch.shim.LoadedImage;
 import org.mdlagent.arch.site.SiteInstruction;
 
-/// Code compiled by Clang with `-fxray-instrument` ("XRay Instrumentation", LLVM documentation): sleds at entries,
-/// exits and sibling calls, listed in `xray_instr_map`.
+/// Code compiled by Clang with `-fxray-instrument` ("XRay Instrumentation", LLVM documentation): sleds at
+/// entries, exits and sibling calls, listed in `xray_instr_map`.
 ///
-/// The sled at the entry is enough: its trampoline sees every return. Those of custom and typed events are left alone,
-/// and so is a sled that XRay's own runtime has patched.
+/// Only the entry's sled is used: its trampoline sees every return. Sleds of custom and typed events are left
+/// alone, and so is a sled that XRay's own runtime has patched.
 public final class XRayProvider implements ProbeProvider {
     static final String SECTION = "xray_instr_map";
 
-    /// An entry of the map, `XRaySledEntry` of compiler-rt's `xray_interface_internal.h`: sled, function, and bytes for
-    /// kind, whether it is always instrumented, and version.
+    /// An entry of the map, `XRaySledEntry` of compiler-rt's `xray_interface_internal.h`: addresses of sled
+    /// and function, then a byte each for kind, always-instrument flag, and version.
     private static final int ENTRY_SIZE = 32;
 
     private static final int FUNCTION = 8;
@@ -29,7 +29,7 @@ public final class XRayProvider implements ProbeProvider {
     private static final int KIND_ENTRY = 0;
     private static final int KIND_ENTRY_WITH_ARGUMENTS = 3;
 
-    /// From this version on the addresses are relative to where they stand.
+    /// From this version on, addresses are relative to their own position.
     private static final int RELATIVE = 2;
 
     private static final Set<SiteInstruction.Form> PRISTINE = Set.of(SiteInstruction.Form.SKIP);

@@ -10,7 +10,8 @@ import org.mdlagent.arch.shim.NativeApi;
 import org.mdlagent.fastinst.provider.EntrySites;
 import org.mdlagent.fastinst.provider.LoadedFile;
 
-/// Functions that snippets may call: those of the images that were there when the program started, whose code stays.
+/// Functions that snippets may call: those of the images that were there when the program started, whose code
+/// is permanent.
 public final class CallableFunctions {
     private final NativeApi api;
     private List<LoadedImage> images = List.of();
@@ -19,15 +20,15 @@ public final class CallableFunctions {
         this.api = api;
     }
 
-    /// Tells of the images that were there when the program started, its own first.
+    /// Sets the images that were there when the program started, its own first.
     public void first(List<LoadedImage> first) {
         images = List.copyOf(first);
     }
 
-    /// Address of a function: one of the program's own, exported or not, else one that its libraries export.
+    /// Address of a function: one of the program's own, exported or not, else one exported by its libraries.
     ///
-    /// @param symbol mangled, if it is
-    /// @return 0 when there is none, or it must return to the very place that it was called from, as `setjmp`
+    /// @param symbol mangled, if the name is
+    /// @return 0 when there is none, or it must return directly to its caller's address, like `setjmp`
     /// @throws IOException when the files of the images cannot be read
     public long find(String symbol) throws IOException {
         if (images.isEmpty() || EntrySites.EXCLUDED.contains(symbol)) {
@@ -44,7 +45,7 @@ public final class CallableFunctions {
         return exported != 0 && stays(exported) ? exported : 0;
     }
 
-    /// Whether there is code that is not closed. What the shim stands in front of is there as long.
+    /// Whether an address is in permanent code. Functions that the shim interposes are permanent as well.
     private boolean stays(long address) throws IOException {
         for (LoadedImage image : images) {
             try (ElfFile elf = LoadedFile.open(image)) {

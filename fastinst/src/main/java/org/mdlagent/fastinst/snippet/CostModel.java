@@ -11,30 +11,31 @@ import org.mdlagent.arch.snippet.Expression;
 import org.mdlagent.arch.snippet.Snippet;
 import org.mdlagent.arch.snippet.Statement;
 
-/// Predicts what a run of snippets costs, in ticks: there are no loops, so it can be read off. And lets the snippets
-/// themselves count it, thread by thread (Paradyn's observed cost). What system calls cost is measured, since machines
-/// differ tenfold in it. The other figures are round ones, for a processor of some 2.5 GHz, and a thread that has its
-/// core to itself (`bench/RESULTS.md`): beside another one on the same core all takes up to twice as long.
+/// Predicts the cost of a run of snippets, in ticks: without loops, it follows from their code. Snippets also
+/// count their own cost, per thread (Paradyn's observed cost). The cost of system calls is measured, because
+/// machines differ tenfold in it. The other figures are rounded values for a processor of about 2.5 GHz and a
+/// thread that has its core to itself (`bench/RESULTS.md`); if two threads share a core, everything takes up
+/// to twice as long.
 public final class CostModel {
     /// To the snippet and back, with the thread's values.
     private static final double PROBE = 9;
 
-    /// Something stored, or decided.
+    /// A store or a branch.
     private static final double OPERATION = 0.5;
 
-    /// A part of an expression: several are worked out at the same time.
+    /// An operand of an expression: several are computed in parallel.
     private static final double PART = OPERATION / 2;
 
-    /// To find that a set is empty.
+    /// Finding a set empty.
     private static final double SET = 1.5 * OPERATION;
 
-    /// To a member's values, and to the next member.
+    /// Access to a member's values, and the step to the next member.
     private static final double MEMBER = 2 * OPERATION;
 
-    /// To the values of the instance that is selected.
+    /// Access to the values of the selected instance.
     private static final double SELECTED = 2 * OPERATION;
 
-    /// Finding which of the numbers of a vector one is, by a hash; less where it is an index itself.
+    /// Finding a number's position in a vector by a hash; less if the number is an index itself.
     private static final double HASHED_POSITION = 4 * OPERATION;
 
     private static final double DIRECT_POSITION = 3 * OPERATION;
@@ -45,28 +46,29 @@ public final class CostModel {
     /// Reading the time-stamp counter.
     private static final double WALL_TIMER = 14.5;
 
-    /// Saving all that a function may change, the state of vectors above all. What the function does is not known.
+    /// Saving all registers that a function may change, mainly the vector state. The cost of the function
+    /// itself is unknown.
     private static final double CALL = 390;
 
-    /// Reading the CPU time of a thread, which is a system call.
+    /// Reading the CPU time of a thread, a system call.
     private final double processTimer;
 
     /// Two system calls.
     private final double memoryRead;
 
-    /// Measures what is different on each machine.
+    /// Measures the figures that depend on the machine.
     CostModel(NativeApi api) {
         processTimer = api.threadClockTicks();
         memoryRead = 2 * processTimer;
     }
 
-    /// What a run of a snippet costs that is alone at its probe, when each condition in it holds.
+    /// The cost of running a snippet alone at its probe, if each condition in it holds.
     public double ticks(Snippet snippet) {
         return PROBE + ticks(snippet.statements());
     }
 
-    /// What a run of snippets costs that are one probe's. Those that are equal stand for as many that differ in their
-    /// values only, and are vectorised: of their conditions, one holds.
+    /// The cost of running the snippets of one probe. Equal snippets, which differ only in their values, are
+    /// vectorised: of their conditions, one holds.
     public double ticks(Collection<Snippet> snippets) {
         Map<Snippet, Integer> counts = new LinkedHashMap<>();
         snippets.forEach(snippet -> counts.merge(snippet, 1, Integer::sum));
@@ -86,7 +88,7 @@ public final class CostModel {
                 : Math.ceilDiv(count, Long.SIZE) * SET + MEMBER + ticks(guarded.body());
     }
 
-    /// Whether it asks if a value names a certain instance.
+    /// Whether it tests whether a value names a certain instance.
     private static boolean selects(Expression condition) {
         return condition
                         instanceof
@@ -97,7 +99,8 @@ public final class CostModel {
                 && relation == Expression.Relation.EQUAL;
     }
 
-    /// The same chain, which counts what it costs: what its snippets always do and the way to them at its end.
+    /// The chain, extended to count its cost: at its end, the cost of getting there and of unconditional
+    /// statements.
     List<Snippet> counting(Collection<Snippet> chain) {
         List<Snippet> counting = new ArrayList<>();
         chain.forEach(snippet -> counting.add(counting(snippet)));
@@ -112,7 +115,7 @@ public final class CostModel {
         return Snippet.of(cost(PROBE + always));
     }
 
-    /// The same snippet, which counts what its conditions let it do in addition.
+    /// The snippet, extended to count the additional cost of its conditional statements.
     private Snippet counting(Snippet snippet) {
         return new Snippet(counting(snippet.statements()));
     }
@@ -140,7 +143,7 @@ public final class CostModel {
         };
     }
 
-    /// @param more what a run costs in addition
+    /// @param more additional cost of a run
     private List<Statement> countingBody(List<Statement> body, double more) {
         List<Statement> counting = new ArrayList<>(counting(body));
         counting.add(cost(more + alwaysTicks(body)));
@@ -166,7 +169,7 @@ public final class CostModel {
         return statements.stream().mapToDouble(this::ticks).sum();
     }
 
-    /// Every condition is taken to hold, and one member to be in each set.
+    /// Every condition is assumed to hold, and each set to have one member.
     private double ticks(Statement statement) {
         return switch (statement) {
             case Statement.Store(int value, Expression expression) -> OPERATION + ticks(expression);

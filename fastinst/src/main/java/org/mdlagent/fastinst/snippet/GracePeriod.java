@@ -8,7 +8,7 @@ import org.mdlagent.arch.layout.ValueDescriptor;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.shim.NativeApi;
 
-/// Waits, without stopping a thread, until none can use any more what has been taken away from snippets.
+/// Waits, without stopping threads, until no thread can use what has been retired from snippets.
 ///
 /// Assumes
 ///   A1 membarrier is a fence in every running thread of the process (membarrier(2))
@@ -19,7 +19,7 @@ import org.mdlagent.arch.shim.NativeApi;
 ///   G1 what is retired is freed when no thread is in code that knew it, or comes to such code
 ///
 /// Progress
-///   P1 nobody waits: a thread that stays in snippets, stopped or in a handler, delays what is freed. Once a process
+///   P1 nobody waits: a thread that stays in snippets, stopped or in a handler, delays freeing. Once a process
 ///      has been forked nothing is freed, since membarrier does not reach the others
 ///
 /// | agent | a thread at a probe |
@@ -29,8 +29,8 @@ import org.mdlagent.arch.shim.NativeApi;
 /// | 3 each thread has had depth 0 once | 3 depth down |
 /// | 4 free | |
 ///
-/// G1: by A1, a thread has done its step 1 visibly before the agent's 2, and 3 waits for its step 3, or it reads in
-/// step 2 what was stored in 1.
+/// G1: by A1, a thread has done its step 1 visibly before the agent's 2, and 3 waits for its step 3, or it
+/// reads in step 2 what was stored in 1.
 final class GracePeriod {
     private final NativeApi api;
     private final long header;
@@ -47,7 +47,7 @@ final class GracePeriod {
         header = api.session();
     }
 
-    /// Runs `free` in one of the next [#poll]s, when nobody uses what it frees. Step 1 has been done.
+    /// Runs `free` in one of the next [#poll]s, when nobody uses what it frees. The caller has done step 1.
     void retire(Runnable free) {
         retired.add(free);
     }

@@ -4,11 +4,11 @@ import org.mdlagent.arch.layout.MetricDescriptor;
 import org.mdlagent.arch.layout.PointDescriptor;
 import org.mdlagent.arch.shim.Memory;
 
-/// What a metric has come to, at the ends of intervals of one length, from when it was enabled until now. Its room is
-/// bounded: when it is full, each two intervals become one (Paradyn calls it folding).
+/// A metric's values at the ends of equal intervals, from its start until now, in bounded room: when that is
+/// full, each two intervals are merged into one (Paradyn's folding).
 ///
-/// Readers of the session see all of a history or, for as long as two foldings are apart, all of the one before:
-/// what is folded goes to the other half of the room, and one word says which half it is in.
+/// Readers of the session see all of a history, or all of the one before the last folding, until the next
+/// folding. A folded history goes to the other half of the room, and one word says which half is current.
 final class MetricHistory {
     private static final long FIRST_INTERVAL_NANOS = 100_000_000;
 
@@ -18,7 +18,7 @@ final class MetricHistory {
     private int half;
     private int count;
 
-    /// @param record of the metric, with no points
+    /// @param record of the metric, without points
     /// @param now    nanoseconds of [System#nanoTime]
     MetricHistory(long record, long now) {
         this.record = record;
@@ -30,7 +30,7 @@ final class MetricHistory {
         return now - next >= 0;
     }
 
-    /// Adds a point. Intervals that were missed have none.
+    /// Adds a point. Missed intervals have none.
     void add(long now, long tsc, double amount) {
         if (count == MetricDescriptor.HISTORY_POINTS) {
             fold();

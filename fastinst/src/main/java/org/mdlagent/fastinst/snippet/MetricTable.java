@@ -13,8 +13,8 @@ import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.shim.NativeApi;
 import org.mdlagent.fastinst.install.SessionTables;
 
-/// Tells readers of the session file which values of snippets are metrics, how threads' values make one, and how it has
-/// gone. Used by one thread, the agent's.
+/// Publishes in the session file which values of snippets are metrics, how threads' values are combined, and
+/// their history. Used by one thread, the agent's.
 public final class MetricTable {
     private final NativeApi api;
     private final SessionTables tables;
@@ -22,21 +22,21 @@ public final class MetricTable {
     private final long header;
     private final Map<Long, Shown> shown = new HashMap<>();
 
-    /// Records of metrics that are measured no longer.
+    /// Free records of removed metrics.
     private final Deque<Long> free = new ArrayDeque<>();
 
-    /// A metric that is measured for a focus.
+    /// A metric measured for a focus.
     ///
     /// @param id        the name that requests use
     /// @param name      for people
-    /// @param focus     paths of resources, one a line; "" for the whole program
+    /// @param focus     paths of resources, one per line; "" for the whole program
     /// @param unitsType one of `MetricDescriptor.UNITS_`
     /// @param combine   one of `MetricDescriptor.COMBINE_`
     /// @param value     a counter or timer, 0 for none
     /// @param errors    a counter, 0 for none
-    /// @param pid       whose values alone count, 0 for all
-    /// @param tid       the same
-    /// @param events    what the kernel counts in place of a value, null for none
+    /// @param pid       process to include, 0 for all
+    /// @param tid       thread to include, 0 for all
+    /// @param events    the kernel's counter that replaces `value`, null for none
     public record Row(
             String id,
             String name,
@@ -63,7 +63,7 @@ public final class MetricTable {
         header = api.session();
     }
 
-    /// Shows a metric to readers.
+    /// Publishes a metric.
     ///
     /// @return its record, for [#remove]
     /// @throws IllegalStateException when the session is full
@@ -71,7 +71,7 @@ public final class MetricTable {
         return add(row, tables.string(row.focus), MetricDescriptor.STATE_ON);
     }
 
-    /// The same, of a metric that readers see as soon as a text in the session is not empty, which is its focus then.
+    /// Adds a metric that readers see only once a text in the session is not empty; that text is its focus.
     ///
     /// @param focus offset of the text
     /// @throws IllegalStateException when the session is full
@@ -93,8 +93,8 @@ public final class MetricTable {
         return record;
     }
 
-    /// Shows what the kernel has counted, and adds to the history of each metric whose interval has ended. To be called
-    /// now and then.
+    /// Publishes the kernel's counts, and adds to the history of each metric whose interval has ended. To be
+    /// called periodically.
     ///
     /// @param now nanoseconds of [System#nanoTime]
     public void observe(long now) {
@@ -120,7 +120,7 @@ public final class MetricTable {
                 : Memory.getLong(record + MetricDescriptor.EVENTS);
     }
 
-    /// Readers do not see the metric any more. Its values may be released after that.
+    /// Removes a metric from readers' view. Its values may be released after that.
     public void remove(long record) {
         Memory.putIntRelease(record + MetricDescriptor.STATE, MetricDescriptor.STATE_OFF);
         shown.remove(record);

@@ -15,8 +15,8 @@ import org.mdlagent.arch.site.SnippetPlace;
 import org.mdlagent.arch.snippet.Optimisation;
 import org.mdlagent.arch.snippet.Snippet;
 
-/// Memory for the code of snippets, which unwinders and debuggers know by the block: in one kind of block the return
-/// address is on the stack, in the other in the frame of a whole function.
+/// Memory for the code of snippets, which is registered with unwinders and debuggers by block: in one kind of
+/// block the return address is on the stack, in the other in the frame of a whole function.
 final class SnippetCode {
     private static final long BYTES_MAX = 64L << 20;
 
@@ -51,21 +51,21 @@ final class SnippetCode {
         return instructions.stubs().unwindTable(at, List.of(range), recording);
     }
 
-    /// Looks whether snippets can run somewhere.
+    /// Checks whether snippets can run at a place.
     ///
     /// @throws IllegalArgumentException when they cannot, with the reason
     void require(List<Snippet> chain, SnippetPlace place, Set<Optimisation> optimisations) {
         byte[] unused = instructions.snippets().compile(chain, place, place.resume(), optimisations);
     }
 
-    /// Where the snippets of a site run.
+    /// The place where a site's snippets run.
     ///
-    /// @param resume where they go on
+    /// @param resume where they continue afterwards
     SnippetPlace place(Body body, long resume) {
         return SnippetPlace.of(body, resume, recording.clients());
     }
 
-    /// The address of the code of a site's snippets.
+    /// Adds the code of a site's snippets and returns its address.
     ///
     /// @throws IllegalArgumentException when a snippet cannot run there
     /// @throws IOException when code memory is refused
@@ -76,12 +76,12 @@ final class SnippetCode {
         return at;
     }
 
-    /// Frees the code at an address that [#add] has returned. No thread may be in it, or come to it.
+    /// Frees the code at an address returned by [#add]. No thread may be in it or able to reach it.
     void remove(long at, Body body) {
         arena(body).free(at);
     }
 
-    /// Bytes that code takes up.
+    /// Bytes of code in use.
     long used() {
         return called.usage().used() + inCall.usage().used();
     }

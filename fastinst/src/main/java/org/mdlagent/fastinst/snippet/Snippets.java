@@ -28,12 +28,12 @@ import org.mdlagent.arch.snippet.Optimiser;
 import org.mdlagent.arch.snippet.PositionTable;
 import org.mdlagent.arch.snippet.Snippet;
 
-/// Snippets at probes: a chain for each, made into one piece of code (MDL paper, section 4: base and
-/// mini-trampolines, fused). When a chain changes, new code is made and one word of the site's record stored;
-/// threads run the old chain or the new one, and the old code is freed when none is in it.
+/// Snippets at probes: a chain for each, compiled into one piece of code (MDL paper, section 4: base and
+/// mini-trampolines, fused). When a chain changes, new code is made and one word of the site's record is
+/// stored. Threads run the old chain or the new one; the old code is freed when no thread is in it.
 ///
-/// Snippets run beside the profiler and a probe's client: at an entry in the order snippets, client, recorder, at a
-/// return snippets first too. Used by one thread, the agent's.
+/// Snippets run beside the profiler and a probe's client. The order at an entry is snippets, client,
+/// recorder; at a return, snippets are first as well. Used by one thread, the agent's.
 public final class Snippets {
     private static final int NO_PROBE = 2;
 
@@ -47,33 +47,34 @@ public final class Snippets {
     private final Descriptors descriptors;
     private final Map<Integer, Chain> chains = new HashMap<>();
 
-    /// The chains that are to be, by probe, while changes are collected.
+    /// The pending chains, by probe, while changes are collected.
     private @Nullable Map<Integer, List<Placed>> wanted;
 
     private Set<Optimisation> optimisations = Optimisation.all();
 
-    /// Where a snippet goes in the chain of its probe.
+    /// Position of a new snippet in the chain of its probe.
     public enum Order {
-        /// Before those that are there.
+        /// Before existing snippets.
         PREPEND,
-        /// Behind them.
+        /// After existing snippets.
         APPEND
     }
 
-    /// What a snippet does to what others rely on.
+    /// A snippet's effect on what other snippets rely on.
     public enum Effect {
-        /// It sets a flag or starts a timer, or nothing of the kind.
+        /// It sets a flag or starts a timer, or has no such effect.
         BEGINS,
-        /// It clears what others set, or stops what they start: it is there before them and longer.
+        /// It clears a flag that others set, or stops a timer that others start: it must be attached before
+        /// them and detached after them.
         ENDS
     }
 
-    /// What [#together] does.
+    /// The changes made by [#together].
     public interface Changes {
         void make() throws IOException;
     }
 
-    /// A snippet at a probe. It equals itself alone: a chain may have the same code twice.
+    /// A snippet at a probe. Compared by identity, because a chain may have the same code twice.
     private static final class Placed {
         private final Snippet snippet;
         private final Effect effect;
@@ -98,22 +99,22 @@ public final class Snippets {
         descriptors = new Descriptors(api);
     }
 
-    /// What they cost on this machine.
+    /// The cost of snippets on this machine.
     public CostModel costs() {
         return costs;
     }
 
-    /// Which file each descriptor stands for.
+    /// Maps descriptors to files.
     public Descriptors descriptors() {
         return descriptors;
     }
 
-    /// What snippets write.
+    /// The values that snippets write.
     public Values values() {
         return values;
     }
 
-    /// A table of numbers that snippets look at. It stays for good.
+    /// A permanent table of numbers that snippets look up.
     ///
     /// @param direct whether numbers are indices themselves
     /// @throws IllegalStateException when the session file cannot grow
@@ -121,26 +122,26 @@ public final class Snippets {
         return new PositionTable(api::allocate, direct);
     }
 
-    /// What is done to make code cheaper that is attached from now on: all of it, but when its worth is measured.
+    /// The optimisations for code attached from now on: all of them, except to measure their effect.
     public void optimise(Set<Optimisation> optimisations) {
         this.optimisations = Set.copyOf(optimisations);
     }
 
-    /// Lets `snippet` run at a probe, until it is detached. What stops a timer or clears a flag is to be attached
-    /// before what starts or sets it, and detached after it.
+    /// Runs `snippet` at a probe until it is detached. A snippet that stops a timer or clears a flag must be
+    /// attached before the one that starts or sets it, and detached after it.
     ///
-    /// @throws IllegalArgumentException when there is no such probe, or not all that the snippet asks for is known
-    ///     there
+    /// @throws IllegalArgumentException when there is no such probe, or something that the snippet uses is
+    ///     not available there
     /// @throws IllegalStateException when the agent's probes are switched off for good
     /// @throws IOException when code memory is refused
     public void attach(int probe, Order order, Snippet snippet) throws IOException {
         attach(probe, order, Effect.BEGINS, snippet);
     }
 
-    /// The same, of a snippet that others may rely on.
+    /// Attaches a snippet that others may rely on.
     ///
-    /// @throws IllegalArgumentException when there is no such probe, or not all that the snippet asks for is known
-    ///     there
+    /// @throws IllegalArgumentException when there is no such probe, or something that the snippet uses is
+    ///     not available there
     /// @throws IllegalStateException when the agent's probes are switched off for good
     /// @throws IOException when code memory is refused
     public void attach(int probe, Order order, Effect effect, Snippet snippet) throws IOException {
@@ -148,7 +149,7 @@ public final class Snippets {
         change(probe, placed -> placed.add(order == Order.PREPEND ? 0 : placed.size(), new Placed(snippet, effect)));
     }
 
-    /// Takes one snippet that equals `snippet` from a probe.
+    /// Detaches one snippet that equals `snippet` from a probe.
     ///
     /// @throws IllegalArgumentException when there is none
     /// @throws IllegalStateException when the agent's probes are switched off for good
@@ -161,8 +162,9 @@ public final class Snippets {
         change(probe, placed -> placed.remove(at));
     }
 
-    /// Makes several changes take effect together, so that the code of a probe is made once for all of them, or twice
-    /// where some must be in place before others. An attachment that is refused has no effect and stops no other.
+    /// Makes several changes take effect together, so that the code of a probe is made once for all of them,
+    /// or twice if some must be in place before others. A refused attachment has no effect and does not stop
+    /// the others.
     ///
     /// @throws IllegalStateException when the agent's probes are switched off for good
     /// @throws IOException when code memory is refused: some changes may have taken effect
@@ -174,7 +176,7 @@ public final class Snippets {
         } finally {
             wanted = null;
         }
-        // What begins something goes first, and comes last.
+        // Snippets that begin something are detached first and attached last.
         Map<Integer, Set<Placed>> before = new HashMap<>();
         for (Map.Entry<Integer, List<Placed>> one : collected.entrySet()) {
             before.put(one.getKey(), Set.copyOf(placed(one.getKey())));
@@ -221,7 +223,7 @@ public final class Snippets {
         return placed.stream().map(each -> each.snippet).toList();
     }
 
-    /// Frees what detached snippets have left, as far as no thread uses it any more. To be called now and then.
+    /// Frees the code of detached snippets that no thread uses any more. To be called periodically.
     ///
     /// @throws IllegalStateException when the kernel has no membarrier: nothing is freed
     public void collect() {
@@ -229,12 +231,12 @@ public final class Snippets {
         Memory.putLong(header + HeaderDescriptor.SNIPPET_BYTES, codeBytes());
     }
 
-    /// Bytes of code that are in use, or not collected yet.
+    /// Bytes of code in use or not freed yet.
     public long codeBytes() {
         return code.used();
     }
 
-    /// The library of these probes has gone, and with it what ran there.
+    /// Drops the snippets of probes whose library has been closed.
     public void forget(Collection<Integer> probes) {
         for (int probe : probes) {
             retire(chains.remove(probe));

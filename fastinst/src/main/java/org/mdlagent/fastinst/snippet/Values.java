@@ -14,8 +14,8 @@ import org.mdlagent.arch.shim.NativeApi;
 import org.mdlagent.arch.snippet.Statement;
 import org.mdlagent.arch.snippet.Statement.Clock;
 
-/// Counters, flags and timers that snippets write: each thread has its own, in the session file, where they outlive the
-/// thread and the process. All begin with 0. Used by one thread, the agent's.
+/// Counters, flags and timers that snippets write: each thread has its own, in the session file, where they
+/// outlive the thread and the process. They start at 0. Used by one thread, the agent's.
 public final class Values {
     private final NativeApi api;
     private final GracePeriod gracePeriod;
@@ -23,7 +23,7 @@ public final class Values {
     private final BitSet taken = new BitSet(ValueDescriptor.COUNT);
     private final int[] references = new int[ValueDescriptor.COUNT];
 
-    /// Address of a byte for each value.
+    /// Address of an array with the kind of each value, a byte each.
     private long kinds;
 
     Values(NativeApi api, GracePeriod gracePeriod) {
@@ -42,18 +42,18 @@ public final class Values {
         return take(1, ValueDescriptor.KIND_COUNTER);
     }
 
-    /// New counters side by side, each with one reference.
+    /// New consecutive counters, each with one reference.
     ///
-    /// @return index of the first; 0 when there is no room for so many in one place
+    /// @return index of the first; 0 when there is no contiguous room
     /// @throws IllegalStateException when the session is full
     public int counters(int count) {
         return takeAll(count, 1, ValueDescriptor.KIND_COUNTER);
     }
 
-    /// A new flag, as a constraint needs: a counter that is 0 again when its thread ends.
+    /// A new flag, for constraints: a counter that is reset to 0 when its thread ends.
     ///
     /// @return its index
-    /// @throws IllegalStateException when all values are taken, or the session is full
+    /// @throws IllegalStateException when all values are in use, or the session is full
     public int flag() {
         return take(1, ValueDescriptor.KIND_FLAG);
     }
@@ -61,14 +61,14 @@ public final class Values {
     /// A new timer, which stops when its thread ends.
     ///
     /// @return index of the first of its values
-    /// @throws IllegalStateException when all values are taken, or the session is full
+    /// @throws IllegalStateException when all values are in use, or the session is full
     public int timer(Clock clock) {
         return take(ValueDescriptor.TIMER_SIZE, kind(clock));
     }
 
-    /// New timers side by side, each with one reference.
+    /// New consecutive timers, each with one reference.
     ///
-    /// @return index of the first value of the first; 0 when there is no room for so many in one place
+    /// @return index of the first value of the first timer; 0 when there is no contiguous room
     /// @throws IllegalStateException when the session is full
     public int timers(Clock clock, int count) {
         return takeAll(count, ValueDescriptor.TIMER_SIZE, kind(clock));
@@ -81,14 +81,14 @@ public final class Values {
         };
     }
 
-    /// Another one uses the value.
+    /// Adds a reference to a value.
     public void retain(int value) {
         require(value);
         references[value]++;
     }
 
-    /// One of those that use the value does not any more, and has detached its snippets; after the last one it is freed
-    /// as soon as no thread can write it.
+    /// Drops a reference to a value, whose user has detached its snippets. After the last one, the value is
+    /// freed as soon as no thread can write it.
     public void release(int value) {
         require(value);
         if (--references[value] == 0) {
@@ -96,7 +96,7 @@ public final class Values {
         }
     }
 
-    /// Takes the numbers that threads have noted in a table since the last time ([Statement.Discover]).
+    /// Takes the numbers that threads have added to a table since the last call ([Statement.Discover]).
     public Set<Long> takeDiscovered(int table) {
         require(table);
         Set<Long> found = new HashSet<>();
@@ -106,14 +106,14 @@ public final class Values {
                 long number = word(values, i);
                 if (number != 0) {
                     found.add(number);
-                    Memory.putLong(values + (long) i * Long.BYTES, 0); // the thread stores where there is a 0 only
+                    Memory.putLong(values + (long) i * Long.BYTES, 0); // threads store only where there is a 0
                 }
             }
         }
         return found;
     }
 
-    /// A counter or flag in each thread that has run snippets, ended ones included.
+    /// The values of a counter or flag in each thread that has run snippets, ended threads included.
     public long[] ofThreads(int value) {
         require(value);
         long[] found = new long[Memory.getInt(header + HeaderDescriptor.THREAD_COUNT)];
@@ -127,25 +127,25 @@ public final class Values {
         return Arrays.copyOf(found, count);
     }
 
-    /// A counter, of all threads.
+    /// A counter, summed over all threads.
     public long sum(int counter) {
         return Arrays.stream(ofThreads(counter)).sum();
     }
 
-    /// What a timer has measured in all threads: ticks of the time-stamp counter, or nanoseconds. What is still being
-    /// measured is part of it.
+    /// A timer, summed over all threads, running intervals included: ticks of the time-stamp counter, or
+    /// nanoseconds.
     public long total(int timer) {
         require(timer);
         api.programCpuNanos(); // renews the CPU time of each thread
         return Math.round(combined(timer, MetricDescriptor.COMBINE_SUM, 0, 0));
     }
 
-    /// What a counter or a timer has come to, in counts, ticks or nanoseconds: as readers of the session combine
-    /// threads. CPU time that is being measured is known as far as [NativeApi#programCpuNanos] has renewed it.
+    /// The value of a counter or timer, in counts, ticks or nanoseconds, combined over threads as readers of
+    /// the session do. Running CPU time is included up to the last [NativeApi#programCpuNanos].
     ///
     /// @param combine one of `MetricDescriptor.COMBINE_`
-    /// @param pid     whose values alone count, 0 for all
-    /// @param tid     the same
+    /// @param pid     process to include, 0 for all
+    /// @param tid     thread to include, 0 for all
     double combined(int value, int combine, int pid, int tid) {
         LongSummaryStatistics found = new LongSummaryStatistics();
         for (long thread = first(); thread != 0; thread = next(thread)) {
