@@ -55,12 +55,12 @@ import picocli.CommandLine.UnmatchedArgumentException;
 public final class Mdl implements Callable<Integer>, CommandContext {
     private static final char UNREADABLE = '\uFFFD';
 
-    /// What other tools call it to look at a process that runs.
+    /// First words of commands that other tools use to look at a running process.
     private static final Set<String> ATTACHING = Set.of("record", "-p", "--pid");
 
     private static final String LATE_START = "for a program that runs already: mdl attach PID; then mdl top PID";
 
-    /// In the order in which `--help` shows them. Each is named by its class: `mdl run` is [RunCommand].
+    /// In the order of `--help`. Names follow from classes: `mdl run` is [RunCommand].
     private static final List<Class<?>> COMMANDS = List.of(
             RunCommand.class,
             AttachCommand.class,
@@ -106,8 +106,8 @@ public final class Mdl implements Callable<Integer>, CommandContext {
         return parser(arguments).execute(arguments);
     }
 
-    /// The parser of these arguments. Where the first of them names a command, it knows that one alone: reading the
-    /// options of all would take longer than most commands.
+    /// The parser of these arguments. If the first one names a command, the parser knows only that command:
+    /// reading the options of all would take longer than most commands.
     public CommandLine parser(String... arguments) {
         CommandLine commandLine = new CommandLine(this);
         Optional<Class<?>> named = arguments.length == 0 ? Optional.empty() : command(arguments[0]);
@@ -129,13 +129,13 @@ public final class Mdl implements Callable<Integer>, CommandContext {
                 command.getCommandSpec().mixinStandardHelpOptions(true);
             }
         }
-        // What follows PROGRAM is the program's.
+        // Words after PROGRAM belong to the program.
         commandLine.getSubcommands().forEach((name, command) -> command.setStopAtPositional(name.equals("run")));
         commandLine.setExpandAtFiles(false);
         return commandLine;
     }
 
-    /// The command with that name, unless it tells of the others.
+    /// The command with that name, except commands that list the others.
     private static Optional<Class<?>> command(String name) {
         return COMMANDS.stream()
                 .filter(command -> command != ManualCommand.class
@@ -146,9 +146,8 @@ public final class Mdl implements Callable<Integer>, CommandContext {
                 .findFirst();
     }
 
-    /// Runs a command whose arguments could be read. The JVM puts U+FFFD where bytes are no text in the locale's
-    /// encoding:
-    /// the name of another file, which would be made, or looked for.
+    /// Runs a command whose arguments were parsed. Arguments that are not text in the locale's encoding are
+    /// refused: the JVM replaces their bytes by U+FFFD, which would name another file.
     private int run(CommandLine.ParseResult parsed) {
         List<String> words = parsed.originalArgs();
         for (String word : words.subList(0, words.size() - programWords(parsed))) {
@@ -162,7 +161,7 @@ public final class Mdl implements Callable<Integer>, CommandContext {
         return new CommandLine.RunLast().execute(parsed);
     }
 
-    /// The program's own arguments are passed on as the bytes that they are.
+    /// The program's own arguments are passed on as bytes.
     private static int programWords(CommandLine.ParseResult parsed) {
         Object command =
                 parsed.hasSubcommand() ? parsed.subcommand().commandSpec().userObject() : null;
@@ -173,9 +172,10 @@ public final class Mdl implements Callable<Integer>, CommandContext {
         };
     }
 
-    /// Adds the commands of modules that nothing imports. They are `Callable`s, as picocli's commands are.
+    /// Adds the commands of modules that no module requires. They are `Callable`s, like all picocli commands.
     private static void addProvided(CommandLine commandLine) {
-        // Not in the module's descriptor: that would load these modules, and their libraries, in target processes too.
+        // Not in the module descriptor: that would load these modules and their libraries in target processes
+        // as well.
         Mdl.class.getModule().addUses(Callable.class);
         for (Object command : ServiceLoader.load(Callable.class)) {
             commandLine.addSubcommand(command);
@@ -197,7 +197,7 @@ public final class Mdl implements Callable<Integer>, CommandContext {
         return installation;
     }
 
-    /// Without a command there is nothing to do but to say which there are.
+    /// Without a command, lists the commands.
     @Override
     public Integer call() {
         spec.commandLine().usage(console.err());
@@ -247,7 +247,7 @@ public final class Mdl implements Callable<Integer>, CommandContext {
         return CommandFailure.FAILED;
     }
 
-    /// The file system's exceptions say no more than a path.
+    /// The messages of file system exceptions contain only a path.
     private static String describe(Exception e) {
         String message = String.valueOf(e.getMessage());
         return switch (e) {
@@ -257,7 +257,7 @@ public final class Mdl implements Callable<Integer>, CommandContext {
         };
     }
 
-    /// The version of the module, "development" when it is run from class files.
+    /// The version of the module, "development" when run from class files.
     static final class Version implements IVersionProvider {
         @Override
         public String[] getVersion() {

@@ -34,8 +34,8 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.ParentCommand;
 
-/// `mdl diff`: shows how two sessions differ; or runs two builds several times, and tells by its exit status whether
-/// one is slower.
+/// `mdl diff`: shows how two sessions differ; or runs two builds several times and reports by its exit status
+/// whether one is slower.
 @Command(
         name = "diff",
         description = "Compare two builds by running both, or show how two sessions differ, function by function.",
@@ -48,7 +48,7 @@ import picocli.CommandLine.ParentCommand;
                         + " differ by. Equal builds end so once in 100 comparisons at most.",
         sortOptions = false)
 public final class DiffCommand implements Callable<Integer> {
-    /// Exit status when something has become slower than is allowed.
+    /// Exit status when something has become slower than allowed.
     static final int SLOWER = 3;
 
     private static final String SEPARATOR = "--";
@@ -100,7 +100,7 @@ public final class DiffCommand implements Callable<Integer> {
     @Mixin
     private MeasureOptions measure = new MeasureOptions();
 
-    /// What follows programs is theirs.
+    /// Words after programs belong to them.
     static final class CommandLinesFollow implements IParameterPreprocessor {
         @Override
         public boolean preprocess(
@@ -110,7 +110,7 @@ public final class DiffCommand implements Callable<Integer> {
         }
     }
 
-    /// How many of the command line's last words are of the programs that are run.
+    /// How many of the last words of the command line belong to the programs to run.
     public int programWords() {
         return runs == null ? 0 : words.size();
     }

@@ -14,17 +14,17 @@ import org.mdlagent.runtime.cli.context.CommandContext;
 import org.mdlagent.runtime.cli.run.MeasuredProgram;
 import org.mdlagent.runtime.cli.terminal.Console;
 
-/// Runs two programs in turn, A B B A A B B A ...: a machine that gets slower or faster meanwhile does so for both. One
-/// run of each comes first and does not count: it reads files for those that follow.
+/// Runs two programs in turn, A B B A A B B A ...: a machine that gets slower or faster meanwhile affects
+/// both. One run of each comes first and does not count: it warms up the page cache.
 ///
-/// @param kept directory in which the sessions stay, as `a-1`, `b-1`, ...; null for none
+/// @param kept directory that keeps the sessions, as `a-1`, `b-1`, ...; null for none
 record RunsInTurn(
         CommandContext mdl,
         MeasuredProgram first,
         MeasuredProgram second,
         int runs,
         @Nullable Path kept) {
-    /// What the runs have measured, in the order in which they were.
+    /// The results of the runs, in order.
     record Series(List<RunProfile> before, List<RunProfile> after) {}
 
     Series run() throws IOException {
@@ -69,7 +69,7 @@ record RunsInTurn(
         return (isFirst ? "A" : "B") + ": " + what + left;
     }
 
-    /// On a terminal only, and on one line of it.
+    /// On a terminal only, on a single line.
     private void progress(String text) {
         Console console = mdl.console();
         if (console.errIsTerminal()) {

@@ -3,7 +3,7 @@ package org.mdlagent.runtime.cli.context;
 import org.mdlagent.runtime.cli.session.SessionStore;
 import org.mdlagent.runtime.cli.terminal.Console;
 
-/// What every command is given. Commands know `mdl`, their parent, as this only.
+/// The context of every command. Commands know their parent, `mdl`, only through this interface.
 public interface CommandContext {
     Console console();
 

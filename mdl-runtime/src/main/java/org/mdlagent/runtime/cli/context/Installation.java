@@ -13,12 +13,12 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.runtime.cli.terminal.Posix;
 
-/// Where this program is installed: `lib/libmdlagent.so` and `runtime/` stand in one directory.
+/// Where this program is installed: a directory with `lib/libmdlagent.so` and `runtime/`.
 public record Installation(Path home) {
     /// The property that names the directory when this is not run from its own image.
     private static final String HOME_PROPERTY = "mdl.home";
 
-    /// What ends a name in `LD_PRELOAD`.
+    /// Separates names in `LD_PRELOAD`.
     private static final Pattern SEPARATOR = Pattern.compile("[ :]");
 
     public static Installation ofProcess() {
@@ -32,7 +32,7 @@ public record Installation(Path home) {
         return home.resolve("lib/libmdlagent.so");
     }
 
-    /// Which `mdl report` names functions of C++ by.
+    /// The library with which `mdl report` demangles C++ names.
     public Path demangler() {
         return home.resolve("lib/libmdldemangle.so");
     }
@@ -41,13 +41,13 @@ public record Installation(Path home) {
         return home.resolve("runtime");
     }
 
-    /// The library if it is there.
+    /// The library, null if it is missing.
     public @Nullable Path existingLibrary() {
         return Files.isReadable(library()) ? library() : null;
     }
 
-    /// This installation by a path that `LD_PRELOAD` can hold: its own, or that of a link to it which only this user
-    /// can have made.
+    /// This installation by a path that `LD_PRELOAD` can hold: its own path, or that of a link that only this
+    /// user can have created.
     public Installation preloadable() throws IOException {
         if (!SEPARATOR.matcher(home.toString()).find()) {
             return this;
@@ -65,13 +65,13 @@ public record Installation(Path home) {
         return new Installation(link);
     }
 
-    /// The user's own directory where anybody may have put something of that name before.
+    /// The user's own directory, in a place where others may have created something of that name before.
     private static Path privateDirectory(Path directory) throws IOException {
         try {
             Files.createDirectory(
                     directory, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
         } catch (FileAlreadyExistsException e) {
-            // whose it is shows below
+            // its owner is checked below
         }
         PosixFileAttributes found =
                 Files.readAttributes(directory, PosixFileAttributes.class, LinkOption.NOFOLLOW_LINKS);

@@ -1,4 +1,4 @@
-/// What every command is given: the console, the sessions of this machine, the installation that it runs from.
+/// The context of every command: the console, the sessions of this machine, the installation.
 @NullMarked
 package org.mdlagent.runtime.cli.context;
 

@@ -32,7 +32,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.ParentCommand;
 
-/// `mdl compile`: checks a file of MDL, and shows what the compiler makes of it.
+/// `mdl compile`: checks an MDL file, and shows what the compiler makes of it.
 @Command(
         name = "compile",
         description = "Check a file of metrics in MDL.",
@@ -67,7 +67,7 @@ public final class CompileCommand implements Callable<Integer> {
     @Option(names = "--focus", paramLabel = "PATH", description = "With ir and asm: as /Code/aof.c/flush.")
     private List<String> focus = List.of();
 
-    /// What can be printed.
+    /// Stages that can be printed.
     private enum Stage {
         SUMMARY,
         AST,

@@ -11,7 +11,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.ParentCommand;
 
-/// `mdl disable`: stops to measure metrics in a running program.
+/// `mdl disable`: stops measuring metrics in a running program.
 @Command(
         name = "disable",
         description = "Stop to measure metrics in a running program.",

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 import org.mdlagent.runtime.cli.context.Installation;
 import org.mdlagent.runtime.cli.terminal.CommandFailure;
 
-/// Prints machine code, by the decoder that the agent loads too (Zydis 4.0).
+/// Prints machine code, with the decoder that the agent also loads (Zydis 4.0).
 final class Disassembler {
     private static final int MODE_LONG_64 = 0;
 
@@ -34,13 +34,13 @@ final class Disassembler {
         }
     }
 
-    /// What is loaded already serves the other's need of that name.
+    /// A loaded library satisfies the other library's dependency on its name.
     private static NativeLibrary load(Installation installation, String name) {
         Path ours = installation.home().resolve("lib").resolve(name);
         return NativeLibrary.getInstance(Files.isReadable(ours) ? ours.toString() : name);
     }
 
-    /// A line for each instruction: its address, its bytes and its text in Intel's syntax.
+    /// One line per instruction: address, bytes, and text in Intel syntax.
     String list(byte[] code, long address) {
         StringBuilder lines = new StringBuilder();
         for (int at = 0; at < code.length; ) {
@@ -59,10 +59,10 @@ final class Disassembler {
     }
 
     /// @param length in bytes
-    /// @param text   in Intel's syntax
+    /// @param text   in Intel syntax
     record Instruction(int length, String text) {}
 
-    /// What some bytes begin with; null when that is no instruction.
+    /// The first instruction of some bytes; null if there is none.
     @Nullable
     Instruction first(byte[] code, long address) {
         Memory instruction = new Memory(SIZE);

@@ -14,7 +14,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.ParentCommand;
 
-/// `mdl enable`: starts to measure metrics in a running program.
+/// `mdl enable`: starts measuring metrics in a running program.
 @Command(
         name = "enable",
         description = "Start to measure metrics in a running program.",
@@ -79,7 +79,7 @@ public final class EnableCommand implements Callable<Integer> {
         return enable(directory, wanted);
     }
 
-    /// What is refused does not stop the others.
+    /// A refused metric does not stop the others.
     private int enable(Path directory, List<MetricRequest> wanted) throws IOException {
         int refused = 0;
         for (MetricRequest request : wanted) {
@@ -126,12 +126,12 @@ public final class EnableCommand implements Callable<Integer> {
         };
     }
 
-    /// @throws CommandFailure when one cannot be a request
+    /// @throws CommandFailure when a text is not a valid request
     public static List<MetricRequest> requests(List<String> texts) {
         return texts.stream().map(EnableCommand::request).toList();
     }
 
-    /// @throws CommandFailure when it cannot be a request
+    /// @throws CommandFailure when it is not a valid request
     public static MetricRequest request(String text) {
         try {
             return MetricRequest.of(text);

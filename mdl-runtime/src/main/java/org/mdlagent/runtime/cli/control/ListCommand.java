@@ -33,7 +33,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.ParentCommand;
 
-/// `mdl list`: sessions, what a session knows of its program's functions and probes, and metrics.
+/// `mdl list`: sessions; functions, probes and resources of a program; and metrics.
 @Command(
         name = "list",
         description =
@@ -160,7 +160,7 @@ public final class ListCommand implements Callable<Integer> {
         }
     }
 
-    /// Of the library, or what a running program's agent has, with what it measures.
+    /// The metrics of the library, or those that a running program's agent has, with what it measures.
     private void metrics() throws IOException {
         if (source != null) {
             printSource(source);
@@ -210,13 +210,13 @@ public final class ListCommand implements Callable<Integer> {
         print(rows);
     }
 
-    /// What can be chosen for a focus now.
+    /// The resources that can be chosen for a focus now.
     private void resources() throws IOException {
         ResourceListing listing = ResourceListing.of(glob, askAll("metric resources "));
         listing.print(mdl.console().out(), mdl.console().outIsTerminal());
     }
 
-    /// All lines of an answer that comes in parts.
+    /// All lines of a paged answer.
     private List<String> askAll(String request) throws IOException {
         Path directory = mdl.store().find(session);
         List<String> all = new ArrayList<>();
@@ -236,7 +236,7 @@ public final class ListCommand implements Callable<Integer> {
         return TIME.format(instant);
     }
 
-    /// Columns as wide as their widest cell; the last ends where it ends.
+    /// Columns as wide as their widest cell; the last is not padded.
     private void print(List<List<String>> rows) {
         int columns = rows.getFirst().size();
         int[] widths = new int[columns];

@@ -18,9 +18,10 @@ import org.mdlagent.runtime.mdl.syntax.Diagnostic;
 import org.mdlagent.runtime.mdl.syntax.SourceFile;
 import org.mdlagent.runtime.options.RegularFile;
 
-/// Metrics of one's own for a running program: checked here, then given to its agent definition by definition.
+/// The user's own metrics for a running program: checked here, then sent to its agent one definition at a
+/// time.
 final class LiveDefinitions {
-    /// Bytes of a definition; the control socket takes 4096 a request.
+    /// Maximum bytes of a definition; the control socket accepts requests of 4096 bytes.
     private static final int DEFINITION_MAX = 4_000;
 
     private final Console console;
@@ -34,22 +35,22 @@ final class LiveDefinitions {
 
     /// Reads a file.
     ///
-    /// @throws CommandFailure when it has errors, which are shown
+    /// @throws CommandFailure when it has errors, which are printed
     void addFile(Path file) throws IOException {
         add(new SourceFile(file.toString(), RegularFile.text(file)), "mdl compile " + file + " shows them again");
     }
 
-    /// Reads a question in one line.
+    /// Reads a one-line question.
     ///
     /// @return the metric's name
-    /// @throws CommandFailure when it has errors, which are shown
+    /// @throws CommandFailure when it has errors, which are printed
     String addQuestion(String question) {
         OneLiner read = question(question);
         add(new SourceFile(read.name(), read.mdl()), "mdl compile -e '" + question + "' shows what it stands for");
         return read.name();
     }
 
-    /// @throws CommandFailure when it is no question
+    /// @throws CommandFailure when it is not a question
     static OneLiner question(String text) {
         try {
             return OneLiner.of(text);
@@ -81,12 +82,12 @@ final class LiveDefinitions {
         known = known.with(compilation.definitions());
     }
 
-    /// Names of the metrics that were read.
+    /// Names of the metrics read.
     List<String> metrics() {
         return metrics;
     }
 
-    /// Gives them to the agent of a session.
+    /// Sends them to the agent of a session.
     void send(Path session) throws IOException {
         for (String line : lines) {
             String unused = ControlClient.ask(session, "metric define " + line);

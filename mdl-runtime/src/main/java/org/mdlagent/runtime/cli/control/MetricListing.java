@@ -15,18 +15,18 @@ import org.mdlagent.arch.snippet.SnippetPrinter;
 import org.mdlagent.runtime.mdl.request.Point;
 import org.mdlagent.runtime.metric.CompiledMetric;
 
-/// The last stages of a metric's compilation as text: what its snippets do, or their machine code, as it is where
-/// probes see whole functions. Points with the same code stand together.
+/// The last stages of a metric's compilation as text: its snippets in intermediate form or as machine code,
+/// for probes that see whole functions. Points with the same code are grouped.
 final class MetricListing {
     private static final String INDENT = "    ";
     private static final int POINTS_SHOWN = 4;
 
-    /// Where the code is taken to stand, and to go on.
+    /// Assumed addresses of the code and of its continuation.
     private static final long AT = 0x1000;
 
     private static final long RESUME = 0x2000;
 
-    /// Where it is taken to call functions of the program.
+    /// Assumed address of called functions of the program.
     private static final long CALL = 0x3000;
 
     private final CompiledMetric metric;
@@ -35,7 +35,7 @@ final class MetricListing {
         this.metric = metric;
     }
 
-    /// What points with the same code have in common.
+    /// The key by which points with the same code are grouped.
     ///
     /// @param order first or last among the snippets of a point
     private record Group(String order, Body body, Snippet snippet) {
@@ -50,7 +50,7 @@ final class MetricListing {
             return order + (body == Body.FUNCTION_ENTRY ? " entry" : " return");
         }
 
-        /// What they are the entries or returns of.
+        /// The functions whose entries or returns they are.
         static String point(CompiledMetric.Placed placed) {
             Point point = placed.request().point();
             return point instanceof Point.Call call

@@ -18,8 +18,8 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.ParentCommand;
 
-/// `mdl points`: shows what stands in the code of a running program where a function has probes, when they are off and
-/// when they are on.
+/// `mdl points`: shows the code at the probes of a running program's function, when they are off and when
+/// they are on.
 @Command(
         name = "points",
         description = "Show the code of a running program where a function has probes, off and on.",
@@ -28,7 +28,7 @@ public final class PointsCommand implements Callable<Integer> {
     private static final int COLUMNS = 17;
     private static final int JUMP = 0xE9;
 
-    /// Bytes of one line, at most.
+    /// Maximum bytes printed per line.
     private static final int LINE_BYTES = 8;
 
     @ParentCommand
@@ -130,7 +130,7 @@ public final class PointsCommand implements Callable<Integer> {
         return constant.toLowerCase(Locale.ROOT).replace('_', ' ');
     }
 
-    /// How a jump finds room.
+    /// How a jump finds its room.
     private String tactic(String form, Listed off) {
         if (!form.equals("INSTRUCTIONS")) {
             return "left by the compiler (" + words(form) + ")";
@@ -157,7 +157,7 @@ public final class PointsCommand implements Callable<Integer> {
                 : disassembler.first(Arrays.copyOfRange(code.bytes, at, code.bytes.length), code.address + at);
     }
 
-    /// All instructions; what is none, as bytes.
+    /// All instructions; undecodable bytes as bytes.
     private void show(String title, Listed code, PrintStream out) {
         out.printf("  %s%n", title);
         int at = 0;
@@ -166,7 +166,7 @@ public final class PointsCommand implements Callable<Integer> {
         }
     }
 
-    /// What is executed, and then what nobody comes to but through a trap.
+    /// First what is executed, then what is reachable only through a trap.
     private void jump(Listed code, PrintStream out) {
         int at = one(code, 0, out);
         while (at < code.bytes.length) {

@@ -9,7 +9,8 @@ import org.mdlagent.runtime.mdl.request.Resource;
 import org.mdlagent.runtime.mdl.request.ResourceGlob;
 import org.mdlagent.runtime.mdl.syntax.Spelling;
 
-/// The resources of a program, or those that a pattern selects: a tree on a terminal, a path a line elsewhere.
+/// The resources of a program, or those that a pattern selects: a tree on a terminal, otherwise one path per
+/// line.
 final class ResourceListing {
     private static final String STEP = "  ";
 
@@ -20,8 +21,8 @@ final class ResourceListing {
     }
 
     /// @param pattern null for all
-    /// @param paths   of all resources, each behind the one that it is a part of
-    /// @throws CommandFailure when the pattern is none, or selects nothing
+    /// @param paths   of all resources, each after its parent
+    /// @throws CommandFailure when the pattern is invalid, or selects nothing
     static ResourceListing of(@Nullable String pattern, List<String> paths) {
         List<Resource> all = paths.stream().map(Resource::of).toList();
         if (pattern == null) {

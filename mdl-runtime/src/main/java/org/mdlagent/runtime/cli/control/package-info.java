@@ -1,4 +1,4 @@
-/// What is to be measured: `mdl list`, `mdl enable`, `mdl disable`, `mdl compile`.
+/// Commands that choose what is measured: `mdl list`, `mdl enable`, `mdl disable`, `mdl compile`.
 @NullMarked
 package org.mdlagent.runtime.cli.control;
 

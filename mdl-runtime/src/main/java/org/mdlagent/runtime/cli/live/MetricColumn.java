@@ -10,8 +10,8 @@ import java.util.OptionalDouble;
 import org.mdlagent.profiler.report.codec.ForeignText;
 import org.mdlagent.profiler.report.profile.MetricValue;
 
-/// A column of `mdl watch`: of a rate what was added per second between two looks, of all else the value; and how it
-/// went, against the largest that is shown.
+/// A column of `mdl watch`: for a rate, the increase per second between two looks; otherwise the value; and
+/// its history as bars, relative to the largest value shown.
 final class MetricColumn {
     private static final String BARS = "▁▂▃▄▅▆▇█";
     private static final int LOOKS = 8;
@@ -34,11 +34,11 @@ final class MetricColumn {
         return pad(head);
     }
 
-    /// A further look.
+    /// Adds a look.
     void add(MetricValue now) {
         shown = now.unitsType() == MetricValue.UnitsType.RATE ? rate(last, now) : now.amount();
         last = now;
-        // Once a value has had a fraction, all have one: they stand below each other.
+        // After the first value with a fraction, all have one, so that they are aligned.
         fractional |= shown.isPresent() && shown.getAsDouble() != Math.rint(shown.getAsDouble());
         if (history.size() == LOOKS) {
             history.removeFirst();
@@ -54,7 +54,7 @@ final class MetricColumn {
                 : OptionalDouble.empty();
     }
 
-    /// How it went before the first look, in bars.
+    /// The history before the first look, as bars.
     String past() {
         List<Double> values =
                 last.series().stream().map(MetricValue.Point::amount).toList();
@@ -69,7 +69,7 @@ final class MetricColumn {
         return pad(bars(means));
     }
 
-    /// The number, and a line of bars.
+    /// The number, and a row of bars.
     String cell() {
         return pad(narrowCell(number()));
     }
@@ -78,7 +78,7 @@ final class MetricColumn {
         return String.format(Locale.ROOT, "%10s  %-" + LOOKS + "s", number, bars(history));
     }
 
-    /// A line for each: the number, bars, and what it is. Decimal points stand below each other.
+    /// One line per metric: the number, bars, and the metric's name. Decimal points are aligned.
     static List<String> lines(Collection<MetricColumn> columns) {
         boolean points = columns.stream().anyMatch(column -> column.fractional);
         return columns.stream()

@@ -5,13 +5,13 @@ import java.util.List;
 import java.util.Map;
 import org.mdlagent.profiler.report.profile.MetricValue;
 
-/// The metrics of a running program in `mdl top`, a row for each that is enabled now.
+/// The metrics of a running program in `mdl top`: a row for each enabled metric.
 final class MetricRows {
     static final String HEAD = "  VALUE               METRIC";
 
     private final Map<String, MetricColumn> rows = new LinkedHashMap<>();
 
-    /// A further look.
+    /// Adds a look.
     void add(List<MetricValue> metrics) {
         rows.keySet().retainAll(metrics.stream().map(MetricValue::request).toList());
         for (MetricValue metric : metrics) {

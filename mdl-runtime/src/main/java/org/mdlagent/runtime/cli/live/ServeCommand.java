@@ -34,7 +34,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParentCommand;
 
-/// `mdl serve`: the programs that run as web pages, and their figures for monitoring systems.
+/// `mdl serve`: running programs as web pages, and their figures for monitoring systems.
 @Command(
         name = "serve",
         description = "Serve pages of the programs that run, and their figures for Prometheus and OpenTelemetry.",
@@ -188,7 +188,7 @@ public final class ServeCommand implements Callable<Integer> {
                 "put what the collector wants to know into OTEL_EXPORTER_OTLP_HEADERS or --otlp-header-file");
     }
 
-    /// @param withoutPassword what to do instead of writing a password into an address
+    /// @param withoutPassword the alternative to a password in an address, for the message
     private static URI address(String option, String text, String withoutPassword) {
         try {
             URI uri = URI.create(text);
@@ -199,7 +199,7 @@ public final class ServeCommand implements Callable<Integer> {
                 return uri;
             }
         } catch (IllegalArgumentException e) {
-            // said below
+            // reported below
         }
         throw CommandFailure.usage(
                 option + "=" + text + " is not possible",
@@ -214,7 +214,7 @@ public final class ServeCommand implements Callable<Integer> {
         return Duration.ofMillis(Math.round(seconds * 1000));
     }
 
-    /// What stands nearer to the command takes the place of what stands farther from it.
+    /// The sources closer to the command line override the others.
     private RequestHeaders headers(Map<String, String> environment) throws IOException {
         RequestHeaders headers = new RequestHeaders();
         for (String variable : List.of("OTEL_EXPORTER_OTLP_HEADERS", "OTEL_EXPORTER_OTLP_METRICS_HEADERS")) {
@@ -249,8 +249,9 @@ public final class ServeCommand implements Callable<Integer> {
         return token;
     }
 
-    /// A group may read what root has given to it: so a secret of Kubernetes comes to a pod with `fsGroup`, of which
-    /// the pod's processes alone are members. The group of a user's own file may be that of all users.
+    /// Checks that others cannot read a file. A group may read a file that root gave to it: Kubernetes
+    /// provides secrets this way to a pod with `fsGroup`, whose members are only the pod's processes. But the
+    /// group of a user's own file may include all users.
     private static void checkPrivate(Path file) throws IOException {
         Set<PosixFilePermission> others = EnumSet.of(
                 PosixFilePermission.GROUP_READ,

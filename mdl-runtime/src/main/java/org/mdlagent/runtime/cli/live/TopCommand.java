@@ -39,7 +39,8 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.ParentCommand;
 
-/// `mdl top`: what a running program's functions take, now. On a terminal a screen with keys, else plain text.
+/// `mdl top`: a live view of a running program's functions. An interactive screen on a terminal, otherwise
+/// plain text.
 @Command(
         name = "top",
         description = "Show live what the functions of a running program take.",
@@ -49,10 +50,10 @@ public final class TopCommand implements Callable<Integer> {
     private static final int SUMMARY_LIMIT = 10;
     private static final int PLAIN_WIDTH = 120;
 
-    /// The kernel counts CPU time by hundredths of a second.
+    /// The kernel counts CPU time in hundredths of a second.
     private static final long BUSIEST_NANOS = 200_000_000;
 
-    /// A change of the terminal's size shows after so long at the latest.
+    /// Maximum delay until a new terminal size takes effect.
     private static final long KEY_MILLIS = 200;
 
     @ParentCommand
@@ -92,7 +93,7 @@ public final class TopCommand implements Callable<Integer> {
         return 0;
     }
 
-    /// The session whose program takes most CPU time while this looks.
+    /// The session whose program takes the most CPU time during this call.
     private Path busiest() throws IOException {
         Map<Path, ProcessHandle> running = new LinkedHashMap<>();
         for (Path candidate : mdl.store().all()) {
@@ -101,7 +102,7 @@ public final class TopCommand implements Callable<Integer> {
                     ProcessHandle.of(reader.pid()).ifPresent(process -> running.put(candidate, process));
                 }
             } catch (IOException e) {
-                // a damaged one, of which nothing is wanted here
+                // a damaged session, which is not reported here
             }
         }
         if (running.isEmpty()) {
@@ -132,7 +133,7 @@ public final class TopCommand implements Callable<Integer> {
         }
     }
 
-    /// Returns true when the program has ended, false when nobody looks any more.
+    /// Returns true when the program has ended, false when nobody reads the output any more.
     private boolean plain(LiveSession live, SessionReader reader, LiveOrder order) throws IOException {
         PrintStream out = mdl.console().out();
         LiveTable table = new LiveTable(PLAIN_WIDTH, false);
@@ -165,7 +166,7 @@ public final class TopCommand implements Callable<Integer> {
         return false;
     }
 
-    /// Returns true when the program has ended, false when the user has.
+    /// Returns true when the program has ended, false when the user has quit.
     private boolean screen(LiveSession live, SessionReader reader, LiveOrder order, Path directory) throws IOException {
         Console console = mdl.console();
         TopScreen screen = new TopScreen(

@@ -12,9 +12,9 @@ import org.mdlagent.profiler.report.live.LiveTable;
 import org.mdlagent.profiler.report.live.LiveThread;
 import org.mdlagent.runtime.options.FunctionGlob;
 
-/// What `mdl top` shows, and how keys change it. Knows no terminal.
+/// The contents of `mdl top`, and how keys change them. Independent of any terminal.
 final class TopScreen {
-    /// Keys that are no characters.
+    /// Keys that are not characters.
     static final int UP = -2;
 
     static final int DOWN = -3;
@@ -29,7 +29,7 @@ final class TopScreen {
     private static final int BACKSPACE = 8;
     private static final int DETAIL_WIDTH = 44;
 
-    /// Where there are fewer columns, the detail takes the place of the table.
+    /// Minimum columns for the detail beside the table; with fewer, it replaces the table.
     private static final int BESIDE_MIN = 110;
 
     /// Fits a terminal of 80 columns.
@@ -53,7 +53,7 @@ final class TopScreen {
             "  TOTAL             time inside, in percent of the time that passed; more",
             "                    than 100 % with several threads");
 
-    /// What a key asks for that this class cannot do by itself.
+    /// A request of a key that this class cannot fulfil itself.
     enum Wish {
         NONE,
         QUIT,
@@ -65,12 +65,12 @@ final class TopScreen {
     private LiveOrder order;
     private @Nullable LiveProfile live;
 
-    /// Those shown, in their order.
+    /// The functions shown, in order.
     private List<LiveFunction> functions = List.of();
 
     private @Nullable LiveFunction selected;
 
-    /// Whether the selection stays where it is, and not at the first line.
+    /// Whether the selection is kept, rather than on the first line.
     private boolean chosen;
 
     private int first;
@@ -84,16 +84,16 @@ final class TopScreen {
     private String filter = "";
     private String message = "";
 
-    /// @param threadNames the name of the thread with an id
+    /// @param threadNames the name of a thread by id
     TopScreen(boolean colour, LiveOrder order, IntFunction<String> threadNames) {
         this.colour = colour;
         this.order = order;
         this.threadNames = threadNames;
     }
 
-    /// Shows what has happened lately from now on.
+    /// Sets the data to show.
     ///
-    /// @param metricLines a line for each metric that is enabled
+    /// @param metricLines one line per enabled metric
     void show(LiveProfile profile, List<String> metricLines) {
         live = profile;
         metrics = metricLines;
@@ -102,11 +102,11 @@ final class TopScreen {
 
     /// Shows a message until the next key.
     void say(String text) {
-        // Names come from files that anybody may have made.
+        // Names come from files that anybody may have created.
         message = text.replaceAll("\\p{Cntrl}", "?");
     }
 
-    /// The function that is selected, null for none.
+    /// The selected function, null for none.
     @Nullable
     LiveFunction selected() {
         return selected;
@@ -132,8 +132,8 @@ final class TopScreen {
         return glob.matches(function.whole().image(), file, function.whole().name());
     }
 
-    /// A pattern that is being written may be none yet: then all are shown. A text without wildcards may stand anywhere
-    /// in the name.
+    /// A pattern may be invalid while it is being typed: then all functions are shown. Text without wildcards
+    /// matches anywhere in the name.
     private @Nullable FunctionGlob glob() {
         boolean plain = filter.chars().noneMatch(c -> "*?!:".indexOf(c) >= 0);
         try {
@@ -143,7 +143,7 @@ final class TopScreen {
         }
     }
 
-    /// Where the selected function is now, -1 when it is not shown or none was chosen.
+    /// The row of the selected function; -1 when it is not shown or none was chosen.
     private int row() {
         for (int i = 0; chosen && selected != null && i < functions.size(); i++) {
             if (functions.get(i).number() == selected.number()) {
@@ -163,7 +163,7 @@ final class TopScreen {
         select(Math.clamp((long) row + by, 0, Integer.MAX_VALUE));
     }
 
-    /// Takes a key: a character, or one of the constants.
+    /// Handles a key: a character, or one of the constants.
     Wish press(int key) {
         message = "";
         if (key == INTERRUPT) {
@@ -222,7 +222,7 @@ final class TopScreen {
         }
     }
 
-    /// Writes the filter; false when the key is not for it.
+    /// Edits the filter; false when the key does not belong to it.
     private boolean edit(int key) {
         if (key == '\r' || key == '\n') {
             filtering = false;
@@ -333,7 +333,7 @@ final class TopScreen {
         return lines;
     }
 
-    /// Columns of a line with ANSI sequences in it.
+    /// Width of a line with ANSI sequences.
     private static int columns(String line) {
         String text = line.replaceAll("\u001b\\[[0-9;]*m", "");
         return text.codePointCount(0, text.length());

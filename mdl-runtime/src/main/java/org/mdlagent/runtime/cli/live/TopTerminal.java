@@ -12,15 +12,15 @@ import org.jline.utils.InfoCmp.Capability;
 import org.jline.utils.NonBlockingReader;
 import org.jspecify.annotations.Nullable;
 
-/// The user's terminal, all of it, from creation to [#close]: also when a signal ends this process.
+/// Owns the whole terminal from creation to [#close], which also happens when a signal ends this process.
 ///
-/// Only what has changed is written, so nothing flickers. The size is asked for before each update, so a change needs
+/// Only changes are written, so nothing flickers. The size is read before each update, so that resizing needs
 /// no signal.
 final class TopTerminal implements AutoCloseable {
     /// No key came.
     static final int NOTHING = -1;
 
-    /// What follows an escape character at once belongs to it.
+    /// Input within this time after an escape character belongs to it.
     private static final long SEQUENCE_MILLIS = 50;
 
     private static final int USUAL_COLUMNS = 80;
@@ -49,7 +49,7 @@ final class TopTerminal implements AutoCloseable {
         terminal.flush();
     }
 
-    /// Columns and rows, now.
+    /// The current columns and rows.
     Size size() {
         Size now = usable(terminal.getSize());
         if (!now.equals(size)) {
@@ -60,17 +60,17 @@ final class TopTerminal implements AutoCloseable {
         return now;
     }
 
-    /// Serial lines and some containers' terminals say 0 of what they do not know.
+    /// Serial lines and some containers' terminals report 0 for unknown sizes.
     static Size usable(Size told) {
         return told.getColumns() > 0 && told.getRows() > 0 ? told : Size.of(USUAL_COLUMNS, USUAL_ROWS);
     }
 
-    /// Makes the screen these lines.
+    /// Displays these lines.
     void show(List<String> lines) {
         display.update(lines.stream().map(AttributedString::fromAnsi).toList(), 0);
     }
 
-    /// The next key, as [TopScreen#press] takes it; [#NOTHING] when none comes within `millis`.
+    /// The next key, as [TopScreen#press] takes it; [#NOTHING] when none arrives within `millis`.
     int key(long millis) throws IOException {
         NonBlockingReader reader = terminal.reader();
         int key = reader.read(Math.max(1, millis));

@@ -30,8 +30,8 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.ParentCommand;
 
-/// `mdl watch`: what metrics of a running program say: a line for each look, or a block of lines, where a line has no
-/// room for all. It reads the session, and does not disturb the program.
+/// `mdl watch`: the metrics of a running program, a line per look, or a block of lines if one line is too
+/// narrow. It reads the session and does not disturb the program.
 @Command(
         name = "watch",
         description = "Watch metrics that are enabled in a running program.",
@@ -40,7 +40,7 @@ import picocli.CommandLine.ParentCommand;
 public final class WatchCommand implements Callable<Integer> {
     private static final int TIME_WIDTH = 9;
 
-    /// Columns of a line where stdout is no terminal.
+    /// Columns of a line when stdout is not a terminal.
     private static final int LINE_MAX = 160;
 
     private static final DateTimeFormatter TIME =
@@ -76,7 +76,7 @@ public final class WatchCommand implements Callable<Integer> {
         return 0;
     }
 
-    /// Ends with the program, or when nobody reads any more.
+    /// Ends with the program, or when nobody reads the output any more.
     private void watch(SessionReader reader, List<MetricRequest> wanted) throws IOException {
         PrintStream out = mdl.console().out();
         Map<String, MetricColumn> columns = columns(Map.of(), find(reader.metrics(), wanted));
@@ -109,13 +109,13 @@ public final class WatchCommand implements Callable<Integer> {
         }
     }
 
-    /// Whether all columns have room in a line.
+    /// Whether all columns fit in a line.
     private boolean fit(Collection<MetricColumn> columns) {
         int width = mdl.console().width(mdl.console().outIsTerminal(), 1);
         return join(columns, MetricColumn::cell).length() + TIME_WIDTH <= (width > 0 ? width : LINE_MAX);
     }
 
-    /// A column for each metric: that which it has, or a new one where it has appeared.
+    /// A column for each metric: its existing one, or a new one for a new metric.
     private static Map<String, MetricColumn> columns(Map<String, MetricColumn> before, List<MetricValue> metrics) {
         Map<String, MetricColumn> columns = new LinkedHashMap<>();
         for (MetricValue metric : metrics) {
@@ -128,7 +128,7 @@ public final class WatchCommand implements Callable<Integer> {
     private void printHead(Collection<MetricColumn> columns) {
         PrintStream out = mdl.console().out();
         if (!fit(columns)) {
-            return; // each line says what it is
+            return; // each line has its own name
         }
         out.println(" time    " + join(columns, MetricColumn::head));
         if (mdl.console().outIsTerminal()) {
@@ -146,7 +146,7 @@ public final class WatchCommand implements Callable<Integer> {
         return line.toString().stripTrailing();
     }
 
-    /// All where none is named. Of a pattern that is for objects which appear, there may be none yet.
+    /// All metrics if none is named. A pattern for objects that appear later may match none yet.
     private static List<MetricValue> find(List<MetricValue> metrics, List<MetricRequest> wanted) {
         if (wanted.isEmpty()) {
             if (metrics.isEmpty()) {

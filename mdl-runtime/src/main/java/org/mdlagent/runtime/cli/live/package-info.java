@@ -1,4 +1,4 @@
-/// What is being measured: `mdl top`, `mdl watch`, `mdl serve`.
+/// Commands that show measurements live: `mdl top`, `mdl watch`, `mdl serve`.
 @NullMarked
 package org.mdlagent.runtime.cli.live;
 

@@ -6,7 +6,7 @@ import picocli.CommandLine.Help;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 
-/// What `--help` says of a command, in pieces.
+/// The `--help` text of a command, in pieces.
 record CommandText(CommandLine commandLine) {
     private static final String HELP = "help";
 
@@ -22,7 +22,7 @@ record CommandText(CommandLine commandLine) {
         return joined(spec().usageMessage().description());
     }
 
-    /// What stands below the options.
+    /// The text below the options.
     String footer() {
         return joined(spec().usageMessage().footer());
     }
@@ -34,7 +34,7 @@ record CommandText(CommandLine commandLine) {
                 .replaceAll("\\s+", " ");
     }
 
-    /// Those that are shown, but for `help`, whose page would be this one.
+    /// The visible commands, except `help`, whose page would be this one.
     List<CommandText> commands() {
         return commandLine.getSubcommands().values().stream()
                 .filter(command -> !command.getCommandSpec().usageMessage().hidden())

@@ -6,9 +6,9 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import picocli.CommandLine.Model.OptionSpec;
 
-/// What a shell offers when the tabulator is pressed behind `mdl`: commands, their options, and files.
+/// Shell completion for `mdl`: commands, their options, and files.
 final class Completion {
-    /// The command whose parameters are a program and what that is given.
+    /// The command whose parameters are a program and its arguments.
     private static final String RUN = "run";
 
     private Completion() {}
@@ -67,7 +67,7 @@ final class Completion {
         return script.append("esac\n").toString();
     }
 
-    /// An option as `_arguments` wants it: `*--name=-[what it is]:VALUE:_files`.
+    /// An option in the syntax of `_arguments`: `*--name=-[description]:VALUE:_files`.
     private static String argument(String name, OptionSpec option) {
         String what = CommandText.joined(option.description()).replaceAll("([\\[\\]:])", "\\\\$1");
         String repeatable = option.isMultiValue() ? "*" : "";

@@ -9,7 +9,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/// `mdl manual`: for those who make packages.
+/// `mdl manual`: for packagers.
 @Command(
         name = "manual",
         description = "Write manual pages and completions for bash and zsh, which say what --help says.",

@@ -6,7 +6,7 @@ import java.util.stream.Collectors;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Model.PositionalParamSpec;
 
-/// A manual page, in the language of troff's `man` macros.
+/// A manual page, in troff's `man` macros.
 final class ManualPage {
     private static final String PROGRAM = "mdl";
 
@@ -14,7 +14,7 @@ final class ManualPage {
 
     private ManualPage() {}
 
-    /// The page of the program: `mdl(1)`.
+    /// The program's page: `mdl(1)`.
     static String ofProgram(CommandText program, String version) {
         ManualPage page = new ManualPage();
         page.head(PROGRAM, program, version);
@@ -30,7 +30,7 @@ final class ManualPage {
         return page.text.toString();
     }
 
-    /// The page of a command: `mdl-report(1)`.
+    /// A command's page: `mdl-report(1)`.
     static String ofCommand(CommandText command, String version) {
         ManualPage page = new ManualPage();
         page.head(PROGRAM + "-" + command.name(), command, version);
@@ -99,7 +99,7 @@ final class ManualPage {
         return "\\fB" + escaped(page) + "\\fR(1)";
     }
 
-    /// A dot or an apostrophe that begins a line would make it a request.
+    /// A leading dot or apostrophe would make the line a troff request.
     private static String line(String words) {
         return "\\&" + escaped(words);
     }

@@ -1,4 +1,4 @@
-/// `mdl manual`: manual pages and completions, from the same words as `--help`.
+/// `mdl manual`: manual pages and completions, generated from the `--help` texts.
 @NullMarked
 package org.mdlagent.runtime.cli.manual;
 

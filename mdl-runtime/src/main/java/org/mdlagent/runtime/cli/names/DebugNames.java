@@ -18,14 +18,15 @@ import org.mdlagent.profiler.report.file.FunctionNames;
 import org.mdlagent.runtime.cli.context.Installation;
 import org.mdlagent.runtime.cli.terminal.Console;
 
-/// Names from debug files: the one of the image itself, where it is there still ([ElfFile#debugFile]); the one of its
-/// build below `/usr/lib/debug`; the symbols that are left in the image ([MiniDebugInfo]); what has come from a server
-/// ([DebugServers]). The first that has symbols has them all.
+/// Names from debug files. They are searched in this order: the image's own, if it still has one
+/// ([ElfFile#debugFile]); that of its build below `/usr/lib/debug`; the symbols left in the image
+/// ([MiniDebugInfo]); and files from a server ([DebugServers]). The first file with symbols is taken for all
+/// of them.
 ///
-/// What cannot be read is passed over. The target process does not do this: it would read, unpack and keep there
-/// what it does not need to measure.
+/// Unreadable files are skipped. The target process does not do this: it would read, unpack and keep data
+/// that it does not need for measuring.
 public final class DebugNames implements FunctionNames {
-    /// What a session says of a build becomes a part of paths.
+    /// A build id from a session becomes part of a path, so it must match.
     private static final Pattern BUILD = Pattern.compile("[0-9a-f]{4,128}");
 
     private final DebugServers servers;
@@ -36,8 +37,8 @@ public final class DebugNames implements FunctionNames {
     private @Nullable Demangler demangler;
 
     /// @param demangler the library that comes with the installation
-    /// @param fetches  whether servers are asked; else only what has come from them before is used
-    /// @param messages receives what is asked of servers, and what is wrong with files
+    /// @param fetches  whether to ask servers; otherwise only cached files are used
+    /// @param messages receives requests to servers, and defects of files
     public DebugNames(Map<String, String> environment, Path demangler, boolean fetches, Consumer<String> messages) {
         this.demanglerLibrary = demangler;
         this.servers = DebugServers.of(environment, messages);
@@ -45,12 +46,12 @@ public final class DebugNames implements FunctionNames {
         this.messages = messages;
     }
 
-    /// Those that are on this machine, or that a server has.
+    /// With files on this machine and from servers.
     public static DebugNames fetching(Console console) {
         return of(true, message -> console.say(message, null));
     }
 
-    /// Those that are on this machine.
+    /// With files on this machine only.
     public static DebugNames present(Console console) {
         return of(false, message -> console.say(message, null));
     }
@@ -59,10 +60,10 @@ public final class DebugNames implements FunctionNames {
         return new DebugNames(System.getenv(), Installation.ofProcess().demangler(), fetches, messages);
     }
 
-    /// The functions of a build that have been asked for, and code in others.
+    /// The functions of a build that have been looked up, and code in others.
     ///
-    /// @param symbols null where there are none
-    /// @param own     those that the image itself has, null as long as nobody has asked for them
+    /// @param symbols null if there are none
+    /// @param own     symbols of the image itself, null until they are needed
     private record Build(
             @Nullable SymbolTable symbols,
             Map<Long, @Nullable Found> found,
@@ -181,7 +182,7 @@ public final class DebugNames implements FunctionNames {
         }
     }
 
-    /// Null where there are no functions.
+    /// Null if there are no functions.
     private static @Nullable SymbolTable symbols(@Nullable ElfFile file) throws IOException {
         SymbolTable symbols = file == null ? null : file.symbols();
         return symbols == null || symbols.size() == 0 ? null : symbols;

@@ -23,11 +23,11 @@ import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.elf.DebugFile;
 import org.mdlagent.arch.elf.ElfFile;
 
-/// Servers that have the debug files of distributions, by build id (debuginfod(8): `GET /buildid/ID/debuginfo`), and
-/// what has been fetched from them, where debuginfod's own clients keep it, too.
+/// Servers with the debug files of distributions, by build id (debuginfod(8): `GET /buildid/ID/debuginfo`),
+/// and the cache of fetched files, which is shared with debuginfod's own clients.
 ///
-/// A server is asked when `DEBUGINFOD_URLS` names it. What it answers is bounded in time and size, and is put into the
-/// cache when it is a file of that build. A server that cannot be reached is not asked again.
+/// Servers come from `DEBUGINFOD_URLS`. An answer is limited in time and size, and is put into the cache only
+/// if it is a file of that build. A server that cannot be reached is not asked again.
 final class DebugServers {
     private static final FileAttribute<?> OWNERS_FILE =
             PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"));
@@ -39,15 +39,15 @@ final class DebugServers {
     private final Limits limits;
     private final Consumer<String> messages;
 
-    /// @param silence the longest time without a byte
-    /// @param whole   the longest time for an answer
-    /// @param bytes   the most of an answer
+    /// @param silence longest time without a byte
+    /// @param whole   longest time for an answer
+    /// @param bytes   maximum size of an answer
     record Limits(Duration silence, Duration whole, long bytes) {
         private static final Duration SILENCE = Duration.ofSeconds(20);
         private static final Duration WHOLE = Duration.ofMinutes(5);
         private static final long BYTES = 2L << 30;
 
-        /// As debuginfod's variables say; 0 is no limit to them, and the usual one here.
+        /// From debuginfod's variables; 0 means no limit there and the default here.
         static Limits of(Map<String, String> environment) {
             return new Limits(
                     seconds(environment.get("DEBUGINFOD_TIMEOUT"), SILENCE),
@@ -69,7 +69,7 @@ final class DebugServers {
         }
     }
 
-    /// @param cache null where there is no place for one: then nothing is fetched
+    /// @param cache null if there is no place for it: then nothing is fetched
     DebugServers(List<URI> servers, @Nullable Path cache, Limits limits, Consumer<String> messages) {
         this.servers = new ArrayList<>(servers);
         this.cache = cache;
@@ -81,7 +81,7 @@ final class DebugServers {
         List<URI> servers = new ArrayList<>();
         for (String word :
                 environment.getOrDefault("DEBUGINFOD_URLS", "").strip().split("\\s+")) {
-            // Other words say how signatures are checked, which this does not do.
+            // Other words configure signature checks, which are not supported here.
             if (word.startsWith("http://") || word.startsWith("https://")) {
                 try {
                     servers.add(URI.create(word.replaceFirst("/+$", "")));
@@ -106,7 +106,7 @@ final class DebugServers {
         return (caches.isEmpty() ? Path.of(home, ".cache") : Path.of(caches)).resolve("debuginfod_client");
     }
 
-    /// The debug file of a build, null where there is none.
+    /// The debug file of a build, null if there is none.
     ///
     /// @param image   for messages
     /// @param build   in lower-case hexadecimal
@@ -148,7 +148,7 @@ final class DebugServers {
     }
 
     /// @return whether the server has it
-    /// @throws IOException when it cannot be reached, or its answer is not what was asked for
+    /// @throws IOException when it cannot be reached, or its answer is not the requested file
     private boolean fetch(URI server, String build, Path file) throws IOException {
         HttpURLConnection connection = (HttpURLConnection)
                 URI.create(server + "/buildid/" + build + "/debuginfo").toURL().openConnection();

@@ -6,9 +6,9 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
-/// Names of C++ as people write them, by the library that comes with the installation; as they are where it is missing.
-/// A name that would be longer than [#NAME_MAX] bytes keeps its mangled form: a symbol of 300 bytes can stand for
-/// gigabytes.
+/// Demangles C++ names with the library that comes with the installation; without the library, names stay
+/// mangled. A name that would be longer than [#NAME_MAX] bytes stays mangled as well: a symbol of 300 bytes
+/// can expand to gigabytes.
 public final class Demangler {
     private static final int NAME_MAX = 8192;
 
@@ -20,7 +20,7 @@ public final class Demangler {
         try {
             found = NativeLibrary.getInstance(library.toString()).getFunction("demangle");
         } catch (UnsatisfiedLinkError e) {
-            // Not installed: names stay as the linker has them.
+            // Not installed: names stay mangled.
         }
         demangle = found;
     }

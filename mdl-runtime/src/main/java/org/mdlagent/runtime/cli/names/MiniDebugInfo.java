@@ -12,17 +12,17 @@ import org.tukaani.xz.XZInputStream;
 final class MiniDebugInfo {
     private static final String SECTION = ".gnu_debugdata";
 
-    /// Those of the largest programs have some megabytes.
+    /// The largest programs' symbols have some megabytes.
     static final int BYTES_MAX = 64 << 20;
 
-    /// That unpacking may take, in KiB: xz's largest preset takes that much.
+    /// Memory limit for unpacking, in KiB: what xz's largest preset takes.
     private static final int MEMORY_MAX = 65 << 10;
 
     private MiniDebugInfo() {}
 
-    /// Null where the image has none.
+    /// Null if the image has none.
     ///
-    /// @throws IOException when it is damaged, or larger than any is
+    /// @throws IOException when it is damaged, or too large
     static @Nullable ElfFile of(ElfFile image) throws IOException {
         byte[] packed = image.sectionBytes(SECTION);
         if (packed == null) {

@@ -1,4 +1,4 @@
-/// Names of functions whose image was stripped, from the files that hold what was stripped.
+/// Names of functions in stripped images, from separate debug files.
 @NullMarked
 package org.mdlagent.runtime.cli.names;
 

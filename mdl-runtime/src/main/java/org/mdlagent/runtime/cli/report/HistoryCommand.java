@@ -23,7 +23,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.ParentCommand;
 
-/// `mdl history`: a function from run to run, or the runs that there are.
+/// `mdl history`: one function over several runs, or a list of runs.
 @Command(
         name = "history",
         description = "Show a function from run to run; without one, the runs that are kept.",

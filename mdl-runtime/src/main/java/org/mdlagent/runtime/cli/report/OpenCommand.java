@@ -20,7 +20,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.ParentCommand;
 
-/// `mdl open`: the page of a session in a browser.
+/// `mdl open`: shows the page of a session in a browser.
 @Command(
         name = "open",
         description = "Show a session's page in a browser: $BROWSER, or the desktop's. Prints the page's file.",
@@ -53,7 +53,7 @@ public final class OpenCommand implements Callable<Integer> {
         try (SessionReader reader =
                 SessionReader.open(mdl.store().findSettled(session, console), DebugNames.fetching(console))) {
             SessionFacts facts = reader.facts();
-            // Others cannot read it, and a browser outlives us: it is left for whoever cleans up there.
+            // Others cannot read it. It is not deleted here, because the browser outlives this process.
             page = Files.createTempFile("mdl-" + fileName(facts.id()) + "-", ".html");
             ReportFormat.HTML.write(reader, page);
             if (ProgramState.runs(facts)) {
@@ -68,7 +68,7 @@ public final class OpenCommand implements Callable<Integer> {
                     return 0;
                 }
             } catch (IOException e) {
-                // There is no such program; maybe the next one.
+                // There is no such program; try the next one.
             }
         }
         if (browsers.isEmpty()) {
@@ -80,15 +80,14 @@ public final class OpenCommand implements Callable<Integer> {
         return CommandFailure.FAILED;
     }
 
-    /// A part of a file's name: the session says its id, so anything may stand there.
+    /// A safe part of a file name: the id comes from the session, so it may contain anything.
     static String fileName(String id) {
         String letters = id.replaceAll("[^A-Za-z0-9._-]", "_");
         return letters.substring(0, Math.min(letters.length(), ID_LENGTH_MAX));
     }
 
-    /// The commands to try in turn: those of `BROWSER`, which separates them by colons and has `%s` where the page
-    /// goes,
-    /// else the desktop's, where there is one.
+    /// The commands to try in turn: those of `BROWSER`, separated by colons, with `%s` for the page;
+    /// otherwise the desktop's, if there is one.
     static List<List<String>> browsers(Map<String, String> environment, String page) {
         String chosen = environment.getOrDefault("BROWSER", "");
         if (!chosen.isBlank()) {

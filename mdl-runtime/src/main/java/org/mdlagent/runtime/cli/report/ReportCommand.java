@@ -27,7 +27,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.ParentCommand;
 
-/// `mdl report`: shows what a session holds, whether its program runs, ended or was killed.
+/// `mdl report`: shows a session's contents, whether its program runs, has ended or was killed.
 @Command(
         name = "report",
         description = "Show a live or finished session.",
@@ -148,8 +148,8 @@ public final class ReportCommand implements Callable<Integer> {
         return from != null || to != null;
     }
 
-    /// Those that `--from` and `--to` choose, or all that the format shows; none of a single thread or process, since
-    /// slices do not tell these apart.
+    /// The slices selected by `--from` and `--to`, or all slices for formats that show them. None for a
+    /// single thread or process, which slices do not distinguish.
     private List<TimeSlice> slices(SessionReader reader, ReportFormat format) throws IOException {
         boolean whole = thread == null && process == null;
         if (isRanged()) {
@@ -162,12 +162,12 @@ public final class ReportCommand implements Callable<Integer> {
         return whole && format == ReportFormat.HTML ? reader.slices() : List.of();
     }
 
-    /// Its last sign of life, while it is not known to have ended.
+    /// Its last sign of life, while its end is unknown.
     private static Instant end(SessionFacts session) {
         return session.started().plusNanos(session.elapsedNanos().orElse(0));
     }
 
-    /// One at least.
+    /// At least one.
     private List<TimeSlice> chosen(List<TimeSlice> kept, Instant sessionEnd) {
         if (kept.isEmpty()) {
             throw CommandFailure.failed(
@@ -217,7 +217,7 @@ public final class ReportCommand implements Callable<Integer> {
         return profile;
     }
 
-    /// Whether a function is one of those that a pattern means.
+    /// Whether a pattern matches a function.
     public static boolean means(FunctionGlob glob, FunctionProfile function) {
         String file = function.file();
         return glob.matches(function.image(), file == null ? "" : file, function.name());

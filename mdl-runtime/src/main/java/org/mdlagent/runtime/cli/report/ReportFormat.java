@@ -50,7 +50,7 @@ public enum ReportFormat {
 
     private static final int TABLE_LIMIT = 24;
 
-    /// Those that show call paths and nothing else.
+    /// Formats that show only call paths.
     private static final Set<ReportFormat> PATHS = EnumSet.of(FOLDED, SPEEDSCOPE, CALLGRIND, PERF);
 
     public static ReportFormat of(String name) {
@@ -84,7 +84,7 @@ public enum ReportFormat {
         }
     }
 
-    /// Refuses to write to a terminal what nobody can read there.
+    /// Refuses to write binary formats to a terminal.
     void checkDestination(boolean terminal) {
         if (!terminal) {
             return;
@@ -97,7 +97,7 @@ public enum ReportFormat {
         }
     }
 
-    /// Refuses a choice of functions where the format shows all.
+    /// Refuses a selection of functions if the format shows all.
     void checkChoice(boolean chosen) {
         if (chosen && (this == TRACE || PATHS.contains(this))) {
             throw CommandFailure.usage(
@@ -106,8 +106,8 @@ public enum ReportFormat {
         }
     }
 
-    /// Refuses a range of time where the format has none: Prometheus wants counters that only grow, and the last calls
-    /// of each thread are no slices.
+    /// Refuses a range of time if the format does not support it: Prometheus needs counters that only grow,
+    /// and the last calls of each thread do not come from slices.
     void checkRange(boolean ranged) {
         if (ranged && (this == PROMETHEUS || this == TRACE)) {
             throw CommandFailure.usage(
@@ -115,20 +115,20 @@ public enum ReportFormat {
         }
     }
 
-    /// Refuses a session that does not hold what the format shows.
+    /// Refuses a session without the data that the format shows.
     void checkSession(SessionFacts session) {
         if (session.exact() && this == TRACE) {
             throw CommandFailure.usage("trace: an exact session keeps no single calls", "record without --exact");
         }
     }
 
-    /// What to say where there is nothing to show; null where there is something.
+    /// The message for a report with nothing to show; null if there is something.
     @Nullable
     String nothing(Profile profile) {
         return PATHS.contains(this) && profile.cpu().isEmpty() ? lowerCase() + ": the session has no call paths" : null;
     }
 
-    /// Whether what was lost stands in the report itself; else its reader is told beside it.
+    /// Whether the report itself contains losses; otherwise they are printed separately.
     boolean tellsLosses() {
         return this == TABLE || this == JSON || this == HTML || this == PROMETHEUS;
     }
@@ -137,10 +137,10 @@ public enum ReportFormat {
         return name().toLowerCase(Locale.ROOT);
     }
 
-    /// @param reader of the session that the profile is of
+    /// @param reader of the profile's session
     /// @param timeline of that session
-    /// @param order null for that which suits the session
-    /// @param limit functions to show, null for the format's own
+    /// @param order null for the session's default
+    /// @param limit functions to show, null for the format's default
     /// @param width columns of the terminal, 0 for none
     public void write(
             SessionReader reader,
@@ -172,12 +172,12 @@ public enum ReportFormat {
         text.flush();
     }
 
-    /// The last calls of each thread, where the report is of the whole session.
+    /// The last calls of each thread, if the report covers the whole session.
     private static List<TimedCall> calls(SessionReader reader, Profile profile) throws IOException {
         return profile.range() == null ? reader.lastCalls() : List.of();
     }
 
-    /// Writes all of a session, as the format does by default.
+    /// Writes the whole session, with the format's defaults.
     public void write(SessionReader reader, OutputStream out, boolean colour, int width) throws IOException {
         checkSession(reader.facts());
         Profile profile = reader.profile();
@@ -191,7 +191,7 @@ public enum ReportFormat {
         }
     }
 
-    /// The session has the names of sampled threads, also of those that have ended.
+    /// The session has the names of sampled threads, ended ones included.
     private static void trace(SessionReader reader, Profile profile, Writer out) throws IOException {
         SessionFacts session = profile.session();
         List<TimedCall> calls = reader.lastCalls();
@@ -199,7 +199,7 @@ public enum ReportFormat {
         profile.paths().threads().stream()
                 .filter(thread -> !thread.name().isEmpty())
                 .forEach(thread -> names.put(thread.tid(), thread.name()));
-        // Of a program that has ended others may have the ids of its threads.
+        // After the program has ended, other threads may have its thread ids.
         if (ProgramState.runs(session)) {
             names.putAll(ThreadNames.of(calls.stream().map(TimedCall::tid).collect(Collectors.toSet())));
         }

@@ -12,17 +12,17 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.mdlagent.runtime.cli.terminal.CommandFailure;
 
-/// A moment of a session as people write it: `14:05`, `14:05:30`, `2026-03-01T14:05:00Z` (RFC 3339), or `-10m` before
-/// the session's end.
+/// A time in a session as the user writes it: `14:05`, `14:05:30`, `2026-03-01T14:05:00Z` (RFC 3339), or
+/// `-10m` before the session's end.
 final class ReportTime {
     private static final Pattern BEFORE_END = Pattern.compile("-(\\d{1,6})([smh])");
 
     private ReportTime() {}
 
     /// @param option that has the text, for messages
-    /// @param end    of the session; a time of day is its last one before that
+    /// @param end    of the session; a time of day means the last one before it
     /// @param zone   of times of day
-    /// @throws CommandFailure when the text is no time
+    /// @throws CommandFailure when the text is not a time
     static Instant parse(String option, String text, Instant end, ZoneId zone) {
         Matcher before = BEFORE_END.matcher(text);
         if (before.matches()) {

@@ -15,8 +15,8 @@ import org.mdlagent.runtime.cli.terminal.CommandFailure;
 import org.mdlagent.runtime.cli.terminal.Console;
 import org.mdlagent.runtime.store.ProfileStore;
 
-/// Where runs are found that are compared: the sessions on this machine, and the store of profiles, which has them also
-/// when their sessions are gone.
+/// Finds runs to compare: sessions on this machine, and the store of profiles, which keeps runs after their
+/// sessions are gone.
 public final class RunSource {
     private final SessionStore sessions;
     private final ProfileStore profiles;
@@ -32,8 +32,8 @@ public final class RunSource {
         return profiles;
     }
 
-    /// Takes the sessions of programs that have ended into the store. Not done by `mdl run`, whose end it would delay
-    /// by most of a second: a session lasts until somebody removes it.
+    /// Adds the sessions of ended programs to the store. `mdl run` does not do this, because it would delay
+    /// its end by most of a second; sessions remain until the user removes them.
     void takeIn() throws IOException {
         List<ProfileStore.Candidate> candidates = new ArrayList<>();
         int unreadable = 0;
@@ -81,8 +81,8 @@ public final class RunSource {
         }
     }
 
-    /// The run that a person means: a session, as everywhere; or the beginning of a run's name in the store, or of a
-    /// build id there, of which it is the newest run.
+    /// The run that the user means: a session, as in all commands; or a prefix of a run's name in the store;
+    /// or a prefix of a build id there, for its newest run.
     public RunProfile find(String wanted) throws IOException {
         Path session;
         try {
@@ -122,7 +122,7 @@ public final class RunSource {
                     return reader.runProfile();
                 }
             } catch (IOException e) {
-                // a damaged one, of which nothing is wanted here
+                // a damaged session, which is not reported here
             }
         }
         throw CommandFailure.failed(

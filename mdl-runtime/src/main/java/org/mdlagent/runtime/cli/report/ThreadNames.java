@@ -8,8 +8,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 
-/// Names that the threads of a running program have given themselves. A session keeps those of threads that were
-/// sampled.
+/// Names of threads of a running program. A session has the names of threads that were sampled.
 public final class ThreadNames {
     private ThreadNames() {}
 
@@ -22,7 +21,7 @@ public final class ThreadNames {
         }
     }
 
-    /// By thread, of those that live.
+    /// By thread id, for live threads.
     public static Map<Integer, String> of(Collection<Integer> tids) {
         Map<Integer, String> names = new TreeMap<>();
         for (int tid : tids) {

@@ -1,4 +1,4 @@
-/// What was measured: `mdl report`, `mdl history`.
+/// Commands that show results: `mdl report`, `mdl history`.
 @NullMarked
 package org.mdlagent.runtime.cli.report;
 

@@ -2,9 +2,9 @@ package org.mdlagent.runtime.cli.run;
 
 import org.mdlagent.fastinst.provider.KeyedRuntime;
 
-/// What `mdl doctor` says of the functions of a program that was compiled without probes.
+/// What `mdl doctor` reports about the functions of a program that was compiled without probes.
 final class CensusFindings {
-    /// Of functions and of code. A profile of less than that is a profile of something else than the program.
+    /// Minimum share of functions and of code. A profile of less does not represent the program.
     private static final double SHARE_MIN = 0.25;
 
     private CensusFindings() {}

@@ -18,14 +18,14 @@ import org.mdlagent.profiler.report.profile.SessionFacts;
 import org.mdlagent.runtime.cli.session.ProgramState;
 import org.mdlagent.runtime.cli.terminal.Posix;
 
-/// Runs a program in the place of this one: same descriptors, same terminal, and what is sent to us is passed on to
-/// it.
+/// Runs a program in place of this process: same descriptors, same terminal, and signals sent to this process
+/// are forwarded to it.
 ///
-/// Assumes    A1 the six signals are blocked in every thread of this process, which [#prepare()] sees to
-///            A2 a signal of the terminal goes to the whole foreground group, so the program gets it without us
-/// Guarantees G1 a signal sent to us before the program ended reaches it, once; none reaches another process with
-///               its id
-///            G2 the program starts with the mask and the dispositions that we were started with
+/// Assumes    A1 the six signals are blocked in every thread of this process ([#prepare()])
+///            A2 a signal from the terminal goes to the whole foreground group, so the program gets it without us
+/// Guarantees G1 a signal sent to this process before the program ended reaches the program, once; none reaches
+///               another process with its id
+///            G2 the program starts with the mask and the dispositions that this process was started with
 ///
 ///   main thread                          forwarding thread
 ///   1 spawn
@@ -33,15 +33,16 @@ import org.mdlagent.runtime.cli.terminal.Posix;
 ///   3 under the lock: ended, reap        from now on a signal ends this process
 ///   4 under the lock: closed, wake       return
 public final class ChildProcess implements AutoCloseable {
-    /// Says that this runtime was started with the signals blocked and `-Xrs`, so that they are ours.
+    /// Set when this runtime was started with the signals blocked and with `-Xrs`, so that it does not handle
+    /// them.
     static final String PREPARED_PROPERTY = "mdl.signals";
 
-    /// The runtime keeps a signal unblocked for itself, by default SIGUSR2. This moves it out of the way.
+    /// The JVM keeps one signal unblocked for itself, by default SIGUSR2. This moves it to another one.
     private static final String RESERVED_SIGNAL = "_JAVA_SR_SIGNUM";
 
     private static final String RESERVED_SIGNAL_ELSEWHERE = RESERVED_SIGNAL + "=40";
 
-    /// By this in front of their names the launcher hides variables from our own runtime.
+    /// Prefix by which the launcher hides variables from our own JVM.
     private static final String HIDDEN = "MDL_GIVEN_";
 
     private static final int[] FORWARDED = {
@@ -57,8 +58,9 @@ public final class ChildProcess implements AutoCloseable {
     private boolean ended;
     private boolean closed;
 
-    /// Makes the signals ours. A runtime's other threads cannot be told to block them once they run, so where
-    /// the launcher has not seen to it, this process executes itself anew with them blocked, and does not return.
+    /// Blocks the signals in all threads. A running JVM's other threads cannot be made to block them. So
+    /// unless the launcher has done it, this process re-executes itself with the signals blocked, and does
+    /// not return.
     static void prepare() throws IOException {
         if (System.getProperty(PREPARED_PROPERTY) != null) {
             return;
@@ -81,14 +83,15 @@ public final class ChildProcess implements AutoCloseable {
         }
     }
 
-    /// Notes which descriptors our caller may mean for the program: those that are open before we open any. To be
-    /// called first.
+    /// Records which descriptors the caller may have passed for the program: those open before we open any.
+    /// To be called first.
     public static void noteDescriptors() {
         openAtStart.addAll(descriptors().keySet());
     }
 
-    /// The runtime does not close its own descriptors when a program is started in another way than its own. Ours are
-    /// those opened since the start, and of the others those that lead to the files of the runtime.
+    /// Sets close-on-exec on our own descriptors, because the JVM closes its own only in programs that it
+    /// starts itself. Ours are those opened since the start, and inherited ones that lead to files of the
+    /// JVM.
     private static void keepOwnDescriptors() throws IOException {
         List<String> files = new ArrayList<>(List.of("/dev/random", "/dev/urandom"));
         for (String property : List.of("java.class.path", "jdk.module.path")) {
@@ -109,8 +112,8 @@ public final class ChildProcess implements AutoCloseable {
         });
     }
 
-    /// The open descriptors and what they lead to; without the one that reading the list needs, which is closed when
-    /// it is looked at.
+    /// The open descriptors and their targets; without the one used to read the list, which is closed by
+    /// then.
     private static Map<Integer, String> descriptors() {
         Map<Integer, String> open = new HashMap<>();
         String[] numbers = new File("/proc/self/fd").list();
@@ -125,8 +128,8 @@ public final class ChildProcess implements AutoCloseable {
         return open;
     }
 
-    /// The environment for the program: ours, without what was set for our own runtime, with what was
-    /// hidden from it, and with `changes`.
+    /// The environment for the program: ours, without the variables set for our JVM, with those hidden from
+    /// it, and with `changes`.
     ///
     /// @param changes names and values
     static List<byte[]> environment(List<byte[]> ours, List<String[]> changes) {
@@ -154,7 +157,7 @@ public final class ChildProcess implements AutoCloseable {
 
     /// Starts the program.
     ///
-    /// @param output file that its stdout and stderr replace, with nothing on its stdin; null when it shares ours
+    /// @param output file for its stdout and stderr, with nothing on its stdin; null to share ours
     void start(List<byte[]> arguments, List<byte[]> environment, @Nullable Path output) throws IOException {
         keepOwnDescriptors();
         pid = Posix.spawn(arguments, environment, output, FORWARDED);
@@ -169,7 +172,7 @@ public final class ChildProcess implements AutoCloseable {
         return pid;
     }
 
-    /// With its id this tells the program from others.
+    /// With the process id, this identifies the program.
     SessionFacts.@Nullable ProcessStart processStart() {
         return processStart;
     }
@@ -183,7 +186,7 @@ public final class ChildProcess implements AutoCloseable {
         }
     }
 
-    /// Ends the forwarding. At its exit the runtime waits 300 ms for a thread that waits in a system call.
+    /// Ends forwarding. Otherwise the JVM would wait at exit for 300 ms for the thread in its system call.
     @Override
     public void close() {
         Thread thread = forwarding;
@@ -209,7 +212,7 @@ public final class ChildProcess implements AutoCloseable {
                     return;
                 }
                 if (ended) {
-                    // What we still do is not worth waiting for.
+                    // Our remaining work is not worth waiting for.
                     Runtime.getRuntime().halt(128 + signal.number());
                 }
                 if (signal.sent()) {

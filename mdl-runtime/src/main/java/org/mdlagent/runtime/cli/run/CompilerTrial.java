@@ -10,11 +10,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/// Tries which option a C++ compiler builds programs with that can be probed.
+/// Finds an option with which a C++ compiler builds programs with probes.
 ///
-/// GCC before 13.1 keeps the entries of a unit in one section, which it ties to the first function there. Where that
-/// one is kept and another one is not, being in another unit too, the program does not link (GCC bugs 93195 and
-/// 110729). So two such units are linked.
+/// GCC before 13.1 puts the entries of a unit into one section, tied to the unit's first function. If the
+/// linker keeps that function and discards another one, which is also in another unit, the link fails (GCC
+/// bugs 93195 and 110729). So two such units are linked.
 final class CompilerTrial {
     private static final List<String> COMPILERS = List.of("g++", "clang++");
     private static final int PATIENCE_SECONDS = 20;
@@ -35,7 +35,7 @@ final class CompilerTrial {
 
     private CompilerTrial() {}
 
-    /// Ways to ask for probes, the best first.
+    /// Options that prepare for probes, best first.
     enum Choice {
         PATCHABLE("-fpatchable-function-entry=5", "-fpatchable-function-entry=5"),
         FENTRY("-pg -mfentry", ""),
@@ -53,13 +53,13 @@ final class CompilerTrial {
             return compiling;
         }
 
-        /// Whether one has to link without it.
+        /// Whether the option must be left out when linking.
         boolean compilesOnly() {
             return linking.isEmpty();
         }
     }
 
-    /// The compilers at hand: of the variable `CXX`, and by their usual names.
+    /// The available compilers: from the variable `CXX`, and by their usual names.
     static List<String> compilers(@Nullable String chosen, @Nullable String path) {
         return Stream.concat(Stream.ofNullable(chosen), COMPILERS.stream())
                 .filter(name -> !name.isBlank() && ProgramFile.find(name, path) != null)

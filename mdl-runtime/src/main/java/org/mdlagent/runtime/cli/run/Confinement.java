@@ -5,17 +5,17 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 
-/// What a process may not do, and what it may not have: what is inherited by the programs that it runs.
+/// Restrictions of a process that the programs it runs inherit.
 ///
 /// @param filtered whether a seccomp filter decides on its system calls
 /// @param noNewPrivileges whether programs that it runs keep its user, whatever their set-user bits say
 /// @param addressSpaceMax bytes, `Long.MAX_VALUE` for no limit
-/// @param memoryMax bytes that the control group may have, `Long.MAX_VALUE` for no limit
+/// @param memoryMax bytes allowed by the control group, `Long.MAX_VALUE` for no limit
 record Confinement(boolean filtered, boolean noNewPrivileges, long addressSpaceMax, long memoryMax) {
     private static final List<String> MEMORY_LIMITS =
             List.of("sys/fs/cgroup/memory.max", "sys/fs/cgroup/memory/memory.limit_in_bytes");
 
-    /// Of this process.
+    /// Those of this process.
     ///
     /// @param root of the file system
     static Confinement read(Path root) {
@@ -30,7 +30,7 @@ record Confinement(boolean filtered, boolean noNewPrivileges, long addressSpaceM
                         .orElseThrow());
     }
 
-    /// The first word behind the name in its line, "" when there is no such line.
+    /// The first word after the name in its line, "" if there is no such line.
     private static String after(String lines, String name) {
         return lines.lines()
                 .filter(line -> line.startsWith(name))
@@ -39,7 +39,7 @@ record Confinement(boolean filtered, boolean noNewPrivileges, long addressSpaceM
                 .orElse("");
     }
 
-    /// Words for "no limit" are no numbers.
+    /// The values for "no limit" are not numbers.
     private static long bytes(String text) {
         return text.matches("\\d{1,18}") ? Long.parseLong(text) : Long.MAX_VALUE;
     }

@@ -27,21 +27,21 @@ import org.mdlagent.fastinst.provider.FunctionEntries;
 import org.mdlagent.fastinst.provider.KeyedRuntime;
 import org.mdlagent.fastinst.provider.StackArguments;
 
-/// How many functions of a file that was compiled without probes can have some, on this processor. What stands in
-/// memory where a jump has to lead is known when the program runs.
+/// How many functions of a file compiled without probes can have some, on this processor. Whether memory at a
+/// jump's targets is free is known only when the program runs.
 ///
-/// @param functions all that were found
-/// @param single    those whose first instruction has room for a jump
-/// @param several   those where a jump takes the place of several instructions
-/// @param cut       those of them where an atomic unit ends within the jump
-/// @param counted   how many of them have their calls counted only, by reason
-/// @param longer    functions of [#LONGER_BYTES] and more, whether they can be probed or not
-/// @param probedLonger those of them that can be
+/// @param functions all functions found
+/// @param single    functions whose first instruction has room for a jump
+/// @param several   functions in which a jump replaces several instructions
+/// @param cut       of these, functions in which the jump straddles atomic units
+/// @param counted   functions whose calls are only counted, by reason
+/// @param longer    functions of at least [#LONGER_BYTES], with or without possible probes
+/// @param probedLonger of these, functions that can be probed
 /// @param functionBytes of the code of all functions
-/// @param probedBytes of the code of those that can be probed
-/// @param codeBytes of all code that is in the file
-/// @param runtime   whose functions are counted only, or left alone; null for none
-/// @param refused   how many are left alone, by reason
+/// @param probedBytes of the code of functions that can be probed
+/// @param codeBytes of all code in the file
+/// @param runtime   whose functions are only counted, or left alone; null for none
+/// @param refused   functions left alone, by reason
 record EntryCensus(
         int functions,
         int single,
@@ -59,8 +59,8 @@ record EntryCensus(
 
     private static final String C_LIBRARY = "libc.so.6";
 
-    /// @param demangler of names of C++
-    /// @param covered what becomes of threads that stand at instructions that a jump covers
+    /// @param demangler of C++ names
+    /// @param covered what happens to threads stopped at instructions that a jump covers
     static EntryCensus of(
             ElfFile elf, LengthDecoder decoder, UnaryOperator<String> demangler, EntryPuns.Covered covered)
             throws IOException {
@@ -71,8 +71,8 @@ record EntryCensus(
         }
     }
 
-    /// The libraries that the file needs, and that these need: those beside it, and those beside the C library of
-    /// this process.
+    /// The libraries that the file needs, directly or indirectly: those beside it, and those beside the C
+    /// library of this process.
     private static List<ElfFile> libraries(ElfFile elf) throws IOException {
         List<Path> directories = new ArrayList<>();
         directories.add(Path.of(elf.name()).toAbsolutePath().resolveSibling(""));

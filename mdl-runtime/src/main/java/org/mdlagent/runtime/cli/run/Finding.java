@@ -1,6 +1,6 @@
 package org.mdlagent.runtime.cli.run;
 
-/// How `mdl doctor` weighs what it has found.
+/// The severity of a finding of `mdl doctor`.
 enum Finding {
     OK("ok  "),
     NOTE("note"),
@@ -16,7 +16,7 @@ enum Finding {
         return word;
     }
 
-    /// Where findings go.
+    /// Receives findings.
     interface Listener {
         void say(Finding finding, String subject, String text);
     }

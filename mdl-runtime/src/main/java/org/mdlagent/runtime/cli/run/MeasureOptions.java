@@ -14,9 +14,9 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Option;
 
-/// What is measured in a program, and how: the options that `mdl run` and `mdl diff --runs` share.
+/// What to measure in a program, and how: the options shared by `mdl run` and `mdl diff --runs`.
 public final class MeasureOptions {
-    /// For who waits for an answer at a terminal.
+    /// For users waiting at a terminal.
     private static final String ATTENDED_BUDGET_PERCENT = "5";
 
     private static final String ALL_EXACT = "on";
@@ -77,7 +77,7 @@ public final class MeasureOptions {
                     + " they start, the default) or all.")
     private @Nullable String children;
 
-    /// `--report PROGRAM` runs PROGRAM: a value is only what is attached to the option.
+    /// `--report PROGRAM` runs PROGRAM: a value must be attached to the option.
     static final class ValueOnlyBehindEqualsSign implements IParameterPreprocessor {
         @Override
         public boolean preprocess(
@@ -89,7 +89,7 @@ public final class MeasureOptions {
         }
     }
 
-    /// These options as the agent reads them.
+    /// These options in the agent's format.
     public AgentOptionsText text() {
         AgentOptionsText text = new AgentOptionsText();
         exact.forEach(value -> text.add(AgentOptions.EXACT, value));
@@ -105,7 +105,8 @@ public final class MeasureOptions {
         return text;
     }
 
-    /// What may be meant where a program is none: its value behind a blank is not an option's.
+    /// A remedy when PROGRAM does not exist: it may be meant as an option's value, but such a value must be
+    /// attached.
     @Nullable
     String remedy(String program) {
         return exact.contains(ALL_EXACT)
@@ -119,12 +120,12 @@ public final class MeasureOptions {
         }
     }
 
-    /// What was given on the command line, and in `MDL_OPTIONS` where that says nothing.
+    /// The options of the command line, and those of `MDL_OPTIONS` that it does not set.
     public static AgentOptionsText overEnvironment(AgentOptionsText commandLine) {
         return commandLine.over(AgentOptionsText.parse(System.getenv().getOrDefault("MDL_OPTIONS", "")));
     }
 
-    /// Lets main wait for the probes where nobody has chosen: who types a command wants all calls.
+    /// Makes main wait for the probes by default: users who type a command want all calls.
     public static void waitByDefault(AgentOptionsText given) {
         AgentOptionsText asked = reading(given).asked();
         if (asked.last(AgentOptions.WAIT) == null && asked.last(AgentOptions.START_DELAY_MILLIS) == null) {
@@ -132,16 +133,16 @@ public final class MeasureOptions {
         }
     }
 
-    /// Gives the agent more of the processor where somebody waits at a terminal and has not chosen.
+    /// Raises the budget by default if the user waits at a terminal.
     public static void attend(AgentOptionsText given, Console console) {
         if (console.errIsTerminal() && reading(given).asked().last(AgentOptions.BUDGET_PERCENT) == null) {
             given.add(AgentOptions.BUDGET_PERCENT, ATTENDED_BUDGET_PERCENT);
         }
     }
 
-    /// The options of a program that is given these.
+    /// Parses options.
     ///
-    /// @throws CommandFailure when a value is not possible
+    /// @throws CommandFailure when a value is invalid
     public static AgentOptions read(AgentOptionsText given) {
         AgentOptions.Reading reading = reading(given);
         if (!reading.problems().isEmpty()) {

@@ -17,8 +17,8 @@ import org.mdlagent.runtime.cli.terminal.CommandFailure;
 import org.mdlagent.runtime.cli.terminal.Posix;
 import org.mdlagent.runtime.options.AgentOptionsText;
 
-/// A program that is run under the agent several times, to be compared: without input, and with its output kept away
-/// from the terminal.
+/// A program that is run under the agent several times for comparison: without input, and with its output
+/// kept away from the terminal.
 public final class MeasuredProgram {
     private static final int LINES_SHOWN = 3;
 
@@ -28,9 +28,9 @@ public final class MeasuredProgram {
     private final AgentOptionsText options;
     private final Path library;
 
-    /// @param name      of the program, as it was given
-    /// @param arguments its name and what it is given
-    /// @param options   what is measured in it
+    /// @param name      of the program, as given
+    /// @param arguments its name and its arguments
+    /// @param options   what to measure in it
     /// @throws CommandFailure when nothing can be measured in it
     public MeasuredProgram(CommandContext mdl, String name, List<byte[]> arguments, AgentOptionsText options)
             throws IOException {
@@ -45,7 +45,7 @@ public final class MeasuredProgram {
         library = found;
     }
 
-    /// Makes this process ready to run programs; may start it anew.
+    /// Prepares this process to run programs; may re-execute it.
     public static void prepare() throws IOException {
         ChildProcess.prepare();
     }

@@ -10,7 +10,7 @@ import org.mdlagent.runtime.cli.terminal.Console;
 import org.mdlagent.runtime.cli.terminal.Posix;
 import org.mdlagent.runtime.options.AgentOptionsText;
 
-/// Whether the agent can be loaded with a program, and by which path. Tells the user what stands in the way.
+/// Whether the agent can be loaded with a program, and by which path. Reports obstacles to the user.
 final class Preload {
     private final Installation installation;
     private final Console console;
@@ -21,18 +21,18 @@ final class Preload {
         this.console = console;
     }
 
-    /// The library to load with a program; null when it runs without the agent.
+    /// The library to load with a program; null to run it without the agent.
     @Nullable
     Path library(String program) throws IOException {
         return agentFits(program) ? preloadable() : null;
     }
 
-    /// Whether the program of [#library] was seen to have probes, so that there should be something to report.
+    /// Whether the program of [#library] was found to have probes, so that a report is expected.
     boolean isProbed() {
         return probed;
     }
 
-    /// Whether the program can run under the agent. Says so when it cannot, or when there will be nothing to see.
+    /// Whether the program can run under the agent. Reports it if not, or if there will be nothing to see.
     private boolean agentFits(String name) throws IOException {
         if (installation.existingLibrary() == null) {
             console.say(
@@ -91,7 +91,7 @@ final class Preload {
         return sanitizer.equals("ASan") && options != null && options.contains("verify_asan_link_order=0");
     }
 
-    /// A path of the library that the loader takes as one. Null, and says so, when there is none.
+    /// A path of the library that `LD_PRELOAD` can hold. Null, after a report, if there is none.
     private @Nullable Path preloadable() {
         try {
             return installation.preloadable().library();
@@ -104,13 +104,13 @@ final class Preload {
         }
     }
 
-    /// Names and values of the variables by which a program has the agent.
+    /// Names and values of the variables that load the agent with a program.
     static List<String[]> environment(Path library, AgentOptionsText options) {
         return List.of(
                 new String[] {"MDL_OPTIONS", options.toString()}, new String[] {"LD_PRELOAD", variable(library)});
     }
 
-    /// `LD_PRELOAD` with the library before what is there already.
+    /// `LD_PRELOAD` with the library before its present contents.
     private static String variable(Path library) {
         String ours = library.toString();
         String others = System.getenv("LD_PRELOAD");

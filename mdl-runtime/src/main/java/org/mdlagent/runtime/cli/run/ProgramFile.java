@@ -16,18 +16,18 @@ import org.mdlagent.arch.site.CodeSearch;
 import org.mdlagent.fastinst.provider.Instrumentation;
 import org.mdlagent.fastinst.provider.ProfilingCallsProvider;
 
-/// What can be said of a program before it runs.
+/// Properties of a program that are known before it runs.
 ///
-/// @param kind         what sort of file it is
-/// @param dynamic      whether the dynamic linker loads it, so that a library can be loaded with it
-/// @param library      whether it is a shared library, which no kernel starts
+/// @param kind         type of the file
+/// @param dynamic      whether the dynamic linker loads it, so that a library can be preloaded
+/// @param library      whether it is a shared library, which cannot be executed
 /// @param otherLibc    whether its libc is not glibc, so that the agent steps aside
 /// @param instrumentation how it, or a library beside it, was compiled; null when there is nothing to probe
 /// @param gprof        whether it is linked with `-pg`, so that its profiling calls are left to gprof
-/// @param debugInfo    whether it has line tables, or they are installed apart
+/// @param debugInfo    whether it has line tables, or separate ones are installed
 /// @param sanitizer    `ASan`, `TSan`, `MSan` or null
-/// @param java         whether it hosts a Java runtime
-/// @param setUser      whether it runs as its owner
+/// @param java         whether it hosts a JVM
+/// @param setUser      whether it has the set-user-ID bit
 record ProgramFile(
         Path path,
         Kind kind,
@@ -45,7 +45,7 @@ record ProgramFile(
         ELF,
         /// 32 bits, or for another processor.
         FOREIGN_ELF,
-        /// A script, for instance: what it starts may be worth measuring.
+        /// For instance a script, which may start programs that are worth measuring.
         OTHER
     }
 
@@ -55,7 +55,7 @@ record ProgramFile(
     /// Type of the segment that names the dynamic linker.
     private static final int INTERPRETER = 3;
 
-    /// Looks for a program as `execvp` does: along `PATH` unless it is a path. Null when there is none.
+    /// Finds a program as `execvp` does: along `PATH` unless it is a path. Null if there is none.
     static @Nullable Path find(String program, @Nullable String searchPath) {
         if (program.indexOf('/') >= 0) {
             return Files.exists(Path.of(program)) ? Path.of(program) : null;
@@ -115,7 +115,7 @@ record ProgramFile(
         }
     }
 
-    /// The names of its functions, as they stand in its table of symbols.
+    /// The names of its functions, as in its symbol table.
     static List<String> functions(Path path) throws IOException {
         if (!isElf(path)) {
             return List.of();
@@ -143,13 +143,13 @@ record ProgramFile(
             try (ElfFile library = ElfFile.open(libraries.get(i))) {
                 found = Instrumentation.of(library, SEARCH);
             } catch (IOException e) {
-                // It is not what makes this program worth measuring.
+                // An unreadable library does not decide whether this program is worth measuring.
             }
         }
         return found;
     }
 
-    /// The program's libraries in its own directories; those of the system are not compiled with probes.
+    /// The program's libraries in its own directories; system libraries are not compiled with probes.
     private static List<Path> libraries(Path program, List<String> needed) {
         List<Path> found = new ArrayList<>();
         Path directory = program.toAbsolutePath().resolveSibling("");
@@ -164,7 +164,7 @@ record ProgramFile(
         return found;
     }
 
-    /// Its library's name, as it is built and as distributions rename it; that of glibc is `libc.so.6`.
+    /// Whether a library is musl, by the names of its builds and distributions; glibc's is `libc.so.6`.
     private static boolean isMusl(String library) {
         return library.equals("libc.so") || library.startsWith("libc.musl-");
     }

@@ -1,12 +1,12 @@
 package org.mdlagent.runtime.cli.run;
 
-/// What is to be done about a finding of `mdl doctor`: never what is so already.
+/// Remedies for findings of `mdl doctor`; nothing is advised that is already so.
 final class Remedies {
     private static final long SHARED_MEMORY_USUAL_MIB = 256;
 
     private Remedies() {}
 
-    /// Where membarrier(2) with SYNC_CORE is refused.
+    /// If membarrier(2) with SYNC_CORE is refused.
     ///
     /// @param version of the kernel, as `uname -r` prints it
     static String membarrier(String version) {
@@ -22,9 +22,9 @@ final class Remedies {
         return first < major || first == major && Integer.parseInt(numbers[1]) < minor;
     }
 
-    /// Where a session may not fit in `/dev/shm`.
+    /// If a session may not fit in `/dev/shm`.
     ///
-    /// @param totalBytes that the file system has, free or not
+    /// @param totalBytes size of the file system
     static String sharedMemory(long totalBytes) {
         long mib = totalBytes >> 20;
         return "mount -o remount,size=%dm /dev/shm"

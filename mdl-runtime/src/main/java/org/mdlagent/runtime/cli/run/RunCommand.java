@@ -33,7 +33,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.ParentCommand;
 
-/// `mdl run`: runs a program under the agent, and is to its caller what the program would be.
+/// `mdl run`: runs a program under the agent, transparently for its caller.
 @Command(
         name = "run",
         description = "Run a program under the agent. Exit status, stdout and stderr are the program's.",
@@ -103,7 +103,7 @@ public final class RunCommand implements Callable<Integer> {
     @Parameters(paramLabel = "PROGRAM ARGS...", arity = "1..*", description = "What to run.")
     private List<String> program = List.of();
 
-    /// How many of the command line's last words are the program's: its name, too.
+    /// How many of the last words of the command line are the program's, including its name.
     public int programWords() {
         return program.size();
     }
@@ -161,7 +161,7 @@ public final class RunCommand implements Callable<Integer> {
         MeasureOptions.addIf(session, AgentOptions.SESSION, text);
         MeasureOptions.addIf(noWait ? "off" : await ? "on" : null, AgentOptions.WAIT, text);
         MeasureOptions.addIf(noProfile ? "off" : null, AgentOptions.PROFILE, text);
-        // The program may be elsewhere by the time that the agent reads them.
+        // The program may have changed its directory before the agent reads the files.
         definitions.forEach(value ->
                 text.add(AgentOptions.MDL, Path.of(value).toAbsolutePath().toString()));
         metrics.forEach(value -> text.add(AgentOptions.METRIC, value));
@@ -171,7 +171,7 @@ public final class RunCommand implements Callable<Integer> {
         return text;
     }
 
-    /// What a program starts with is not looked at by anybody, so it must be right.
+    /// Nobody watches what a program starts with, so errors must be found now.
     private static void checkMetrics(AgentOptions options) throws IOException {
         if (options.mdl().isEmpty() && options.metrics().isEmpty()) {
             return;
@@ -195,14 +195,14 @@ public final class RunCommand implements Callable<Integer> {
         }
     }
 
-    /// And not of what the child has executed and waited for.
+    /// Not that of a program that the child has executed and waited for.
     private static boolean isOf(ChildProcess child, Path session) throws IOException {
         try (SessionReader reader = SessionReader.open(session)) {
             return reader.pid() == child.pid();
         }
     }
 
-    /// A daemon's parent has the agent where it has waited for the probes, and ends.
+    /// A daemon's parent has the agent if it has waited for the probes, and ends.
     private void sayWithoutAgent(SessionReader reader) throws IOException {
         String withoutAgent =
                 ProfileNotes.withoutAgent(reader.profile(function -> false).family());
@@ -211,7 +211,7 @@ public final class RunCommand implements Callable<Integer> {
         }
     }
 
-    /// What a master has forked that then executed itself, as haproxy's does.
+    /// Reports children of a master that re-executed itself after forking, as haproxy's does.
     private void sayForkedBefore(SessionStore store, ChildProcess child, Path session, String executed)
             throws IOException {
         for (Path earlier : store.before(child.pid(), child.processStart(), session)) {

@@ -9,11 +9,12 @@ import org.mdlagent.runtime.cli.report.ReportFormat;
 import org.mdlagent.runtime.cli.terminal.CommandFailure;
 import org.mdlagent.runtime.cli.terminal.Console;
 
-/// The report that `mdl run` gives in the end.
+/// The report that `mdl run` prints at the end.
 ///
 /// @param file null for stderr
 record RunReport(ReportFormat format, @Nullable Path file) {
-    /// Of `FORMAT` or `FORMAT:FILE`. Refuses before the program runs what could not be written when it has ended.
+    /// Parses `FORMAT` or `FORMAT:FILE`. Refuses, before the program runs, what could not be written after
+    /// its end.
     static @Nullable RunReport of(@Nullable String text) {
         if (text == null) {
             return null;

@@ -13,11 +13,11 @@ import org.mdlagent.runtime.cli.terminal.Console;
 import org.mdlagent.runtime.options.AgentOptions;
 import org.mdlagent.runtime.options.AgentOptionsText;
 
-/// Where a program's session is to be, looked at before it starts.
+/// The place for a program's session, checked before it starts.
 final class SessionPlace {
     private SessionPlace() {}
 
-    /// Says so when the sessions of a user cannot be where they are always: the agent goes elsewhere.
+    /// Reports when a user's sessions cannot be in their usual place: the agent uses another one.
     static void checkRoot(SessionStore store, Console console) {
         try {
             createPrivate(store.root());
@@ -28,7 +28,7 @@ final class SessionPlace {
         }
     }
 
-    /// @throws CommandFailure when there cannot be a session
+    /// @throws CommandFailure when there can be no session
     static void checkDirectory(Path directory) {
         if (SessionStore.holdsSession(directory)) {
             throw CommandFailure.failed(
@@ -48,7 +48,7 @@ final class SessionPlace {
     static AgentOptionsText option(Path directory) {
         AgentOptionsText text = new AgentOptionsText();
         String path = directory.toString();
-        // Blanks around a value are no part of it.
+        // Leading and trailing blanks are stripped from values, so a path that ends in one gets a slash.
         text.add(AgentOptions.SESSION, path.equals(path.strip()) ? path : path + "/");
         return text;
     }

@@ -15,11 +15,11 @@ import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.shim.MemoryMap;
 import org.mdlagent.runtime.cli.terminal.CommandFailure;
 
-/// A running process, as `/proc` shows it to who wants to attach to it.
+/// A running process, as `/proc` shows it to a user who wants to attach to it.
 ///
 /// @param pid         its id
 /// @param status      `/proc/PID/status`: values by name
-/// @param images      paths of the files that it has mapped
+/// @param images      paths of its mapped files
 /// @param environment variables that it was started with; empty when they may not be read
 /// @param elfClass    of its program's file: 1 for 32 bits, 2 for 64
 record TargetProcess(
@@ -32,9 +32,9 @@ record TargetProcess(
 
     private static final String LIBRARY = "/libmdlagent.so";
 
-    /// Reads what there is of a process.
+    /// Reads a process's data.
     ///
-    /// @throws CommandFailure when it is not there, or may not be looked at
+    /// @throws CommandFailure when it does not exist, or may not be read
     static TargetProcess read(int pid) throws IOException {
         Path process = Path.of("/proc", Integer.toString(pid));
         try {
@@ -99,7 +99,7 @@ record TargetProcess(
         return images.stream().anyMatch(image -> image.contains(LIBRARY));
     }
 
-    /// Why nobody should attach to it, with the remedy; null when nothing is against it.
+    /// Why it cannot be attached to, with the remedy; null if nothing prevents it.
     @Nullable
     CommandFailure objection() {
         String restart = "start it with the agent: mdl run -- PROGRAM";
@@ -150,7 +150,7 @@ record TargetProcess(
         return CommandFailure.failed("process " + pid + " (" + name() + ") " + why, remedy);
     }
 
-    /// Whether a file is the same for it as here: it may be in a container.
+    /// Whether a path leads to the same file for the process as here: it may be in a container.
     boolean sees(Path file) {
         try {
             Path there = Path.of("/proc/" + pid + "/root" + file);

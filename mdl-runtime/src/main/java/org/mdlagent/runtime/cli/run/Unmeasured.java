@@ -12,14 +12,14 @@ import org.mdlagent.runtime.cli.terminal.Console;
 import org.mdlagent.runtime.mdl.syntax.Spelling;
 import org.mdlagent.runtime.options.FunctionGlob;
 
-/// Why somebody who expects figures does not get them.
+/// Reports why there are no figures.
 ///
-/// @param program as it was given
+/// @param program as given
 record Unmeasured(String program, SessionReader reader, Console console) {
     private static final String ENDED = "the agent has ended, the program goes on without it: ";
     private static final String STUCK = "the agent is stuck, ";
 
-    /// The log knows of an agent that could not work; else it had not come so far.
+    /// The log shows whether the agent failed; otherwise it had not got far enough.
     ///
     /// @param waited whether main was to wait for the probes
     void sayWhy(Path session, boolean waited) throws IOException {
@@ -40,7 +40,7 @@ record Unmeasured(String program, SessionReader reader, Console console) {
                 waited ? "the log is " + log : "try: mdl run --wait ...");
     }
 
-    /// Names the patterns that mean no function of the program.
+    /// Names the patterns that match no function of the program.
     void nameUnknown(String option, List<FunctionGlob> globs) throws IOException {
         if (globs.isEmpty()) {
             return;

@@ -1,4 +1,4 @@
-/// Starting a program with the agent, and whether that can be done: `mdl run`, `mdl doctor`.
+/// Starts a program with the agent, and checks whether that is possible: `mdl run`, `mdl doctor`.
 @NullMarked
 package org.mdlagent.runtime.cli.run;
 

@@ -15,11 +15,12 @@ import org.mdlagent.arch.file.OpenFile;
 import org.mdlagent.profiler.report.file.SessionFile;
 import org.mdlagent.runtime.cli.terminal.CommandFailure;
 
-/// Asks the agent of a running program: one line to the socket in its session's directory (`control.c`), and the answer
-/// back.
+/// Sends requests to the agent of a running program: one line to the socket in its session's directory
+/// (`control.c`), and the answer back.
 ///
-/// The socket is opened before it is looked at, never through a link, and connected to by that descriptor: so what is
-/// checked is what is asked, and its path may be longer than the system's limit for sockets.
+/// The socket is opened before it is checked, never through a link, and connected to through that descriptor.
+/// So the socket that was checked is the one used, and its path may exceed the system's limit for socket
+/// paths.
 public final class ControlClient {
     private static final int AF_UNIX = 1;
     private static final int SOCK_STREAM = 1;
@@ -34,7 +35,7 @@ public final class ControlClient {
     private static final int CREDENTIALS_BYTES = 12;
     private static final int BLOCK = 1 << 16;
 
-    /// Longer than the agent lets anybody wait.
+    /// Longer than the agent's own timeout.
     private static final long PATIENCE_SECONDS = 20;
 
     static {
@@ -59,12 +60,12 @@ public final class ControlClient {
 
     private static native int recv(int socket, byte[] bytes, int length, int flags) throws LastErrorException;
 
-    /// Asks the agent of a session.
+    /// Sends a request to the agent of a session.
     ///
     /// @param session its directory
     /// @param request one line, without its end
-    /// @return the lines that the request has brought
-    /// @throws CommandFailure when there is no agent to ask, or it refuses
+    /// @return the lines of the answer
+    /// @throws CommandFailure when there is no agent, or it refuses
     public static String ask(Path session, String request) throws IOException {
         SessionFile.open(session).close();
         String answer;
@@ -120,7 +121,7 @@ public final class ControlClient {
         return address;
     }
 
-    /// The user who listened when the socket was made.
+    /// The user who created the listening socket.
     private static int listener(int socket) {
         Memory credentials = new Memory(CREDENTIALS_BYTES);
         getsockopt(socket, SOL_SOCKET, SO_PEERCRED, credentials, new IntByReference(CREDENTIALS_BYTES));

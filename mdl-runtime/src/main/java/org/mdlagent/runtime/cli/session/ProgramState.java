@@ -13,9 +13,9 @@ import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.profiler.report.profile.SessionFacts;
 import org.mdlagent.runtime.cli.terminal.Posix;
 
-/// Whether the program of a session runs, and how it ended.
+/// Whether a session's program runs, and how it ended.
 public final class ProgramState {
-    /// Fields of `/proc/PID/stat`, from 1; the state is the first behind the name.
+    /// Fields of `/proc/PID/stat`, from 1; the state is the first after the name.
     private static final int STATE = 3;
 
     private static final int START_TICKS = 22;
@@ -27,16 +27,16 @@ public final class ProgramState {
 
     private ProgramState() {}
 
-    /// Whether the program of a session still runs: not another process that has its id.
+    /// Whether the program of a session still runs, and not another process with its id.
     public static boolean runs(SessionFacts session) {
         return session.ended() == null && session.start().equals(start(session.pid()));
     }
 
-    /// When a process began that is there, though it may have ended and wait for its parent; else null.
+    /// The start of an existing process, which may be a zombie; null if there is none.
     public static SessionFacts.@Nullable ProcessStart start(int pid) {
         try {
             String status = Files.readString(Path.of("/proc/" + pid + "/stat"), StandardCharsets.ISO_8859_1);
-            // The name before may contain anything, parentheses too.
+            // The name before it may contain anything, including parentheses.
             String[] fields = status.substring(status.lastIndexOf(')') + 2).split(" ");
             return new SessionFacts.ProcessStart(boot(), Long.parseLong(fields[START_TICKS - STATE]));
         } catch (IOException e) {
@@ -48,8 +48,8 @@ public final class ProgramState {
         return Files.readString(Path.of("/proc/sys/kernel/random/boot_id")).strip();
     }
 
-    /// When that was, by the clock as it is set now and rounded down to a second; null when the machine has been
-    /// started anew since.
+    /// That time by the current system clock, rounded down to a second; null if the machine has been rebooted
+    /// since.
     static @Nullable Instant instantOf(SessionFacts.ProcessStart start) throws IOException {
         if (!start.boot().equals(boot())) {
             return null;
@@ -63,7 +63,7 @@ public final class ProgramState {
         return null;
     }
 
-    /// As `mdl list` shows it.
+    /// For `mdl list`.
     public static String describe(SessionFacts facts) {
         if (runs(facts)) {
             return facts.state() == SessionFacts.State.AGENT_DEAD ? "runs, agent failed" : "runs";
@@ -75,7 +75,7 @@ public final class ProgramState {
         return facts.exitStatus().isPresent() ? "exit " + facts.exitStatus().getAsInt() : "ended";
     }
 
-    /// Writes how a program ended into its session.
+    /// Writes to a session how its program ended.
     public static void recordEnd(Path session, Posix.Ending ending, Instant when) throws IOException {
         new SharedMemory(SharedMemory.DIRECTORY).write(session, file -> {
             ByteBuffer header = ByteBuffer.allocate((int) HeaderDescriptor.SIZE).order(ByteOrder.LITTLE_ENDIAN);

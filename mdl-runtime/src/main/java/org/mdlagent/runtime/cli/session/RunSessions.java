@@ -12,13 +12,13 @@ import org.jspecify.annotations.Nullable;
 import org.mdlagent.profiler.report.profile.SessionFacts;
 import org.mdlagent.profiler.report.session.SessionReader;
 
-/// Which session of a run is the program's. A process has several when it executes other programs in its place; and a
-/// wrapper such as `timeout`, which executes its program as a child, may have one beside that.
+/// Finds the session of a run's program. A process has several when it executes other programs in its place;
+/// and a wrapper such as `timeout`, which executes its program as a child, may have its own as well.
 ///
 /// @param pid   of the process that was started
-/// @param start of it, null when nothing is known of that
+/// @param start of it, null if unknown
 record RunSessions(int pid, SessionFacts.@Nullable ProcessStart start) {
-    /// A wrapper ends that soon behind its program.
+    /// A wrapper ends at most this long after its program.
     private static final Duration WRAPPER_END = Duration.ofSeconds(1);
 
     private record Recorded(Path session, SessionFacts facts) {
@@ -27,8 +27,8 @@ record RunSessions(int pid, SessionFacts.@Nullable ProcessStart start) {
         }
     }
 
-    /// The session of a directory, and those in it: that of the program that was run, which is the directory's own when
-    /// nothing else is known.
+    /// Among the session of a directory and those inside it, that of the program that was run; the
+    /// directory's own if nothing else is known.
     static Path programOf(Path directory, List<Path> sessions) {
         if (sessions.size() < 2) {
             return directory;
@@ -40,11 +40,11 @@ record RunSessions(int pid, SessionFacts.@Nullable ProcessStart start) {
                     wrapper == 0 ? new RunSessions(facts.pid(), facts.start()) : new RunSessions(wrapper, null);
             return Optional.ofNullable(run.programOf(sessions)).orElse(directory);
         } catch (IOException e) {
-            return directory; // damaged, which whoever reads it says
+            return directory; // damaged, as its reader will report
         }
     }
 
-    /// Null when there is none.
+    /// Null if there is none.
     @Nullable
     Path programOf(List<Path> sessions) {
         List<Recorded> own = new ArrayList<>();
@@ -58,7 +58,7 @@ record RunSessions(int pid, SessionFacts.@Nullable ProcessStart start) {
                     waitedFor.add(recorded);
                 }
             } catch (IOException e) {
-                // not the one: the session of a run that has just ended can be read
+                // not the one: the session of a run that has just ended is readable
             }
         }
         Recorded ofProcess = last(own);
@@ -70,7 +70,7 @@ record RunSessions(int pid, SessionFacts.@Nullable ProcessStart start) {
         return goesOnBehind(ofProcess.facts, ofChild.facts) ? ofProcess.session : ofChild.session;
     }
 
-    /// Those that the process itself has recorded.
+    /// The sessions recorded by the process itself.
     List<Path> own(List<Path> sessions) {
         return sessions.stream().filter(this::isOwn).toList();
     }
@@ -87,7 +87,7 @@ record RunSessions(int pid, SessionFacts.@Nullable ProcessStart start) {
         return sessions.stream().max(Comparator.comparing(Recorded::started)).orElse(null);
     }
 
-    /// Of wrappers within wrappers, those that have a session began it when their program had ended.
+    /// Of nested wrappers, those with a session began it after their program had ended.
     private static @Nullable Recorded innermost(List<Recorded> sessions) {
         return sessions.stream()
                 .min(Comparator.comparing(Recorded::started))

@@ -8,7 +8,7 @@ import org.mdlagent.arch.file.OpenFile;
 import org.mdlagent.profiler.report.file.SessionFile;
 import org.mdlagent.runtime.cli.terminal.Posix;
 
-/// A session's directory, opened: what its path leads to may be exchanged at any time, but not this.
+/// The opened directory of a session: its path may lead elsewhere at any time, its descriptor may not.
 public final class SessionDirectory implements AutoCloseable {
     private static final String SOCKET = "control";
 
@@ -32,10 +32,10 @@ public final class SessionDirectory implements AutoCloseable {
 
     /// A session's link to its data.
     ///
-    /// @param own whether we have made it: others may put theirs into a directory where everybody may write
+    /// @param own whether we own it: in a directory writable by everybody, others may create links
     record Link(byte[] target, boolean own) {}
 
-    /// Null when the session's data are here, or nowhere.
+    /// Null if the session's data are here, or do not exist.
     @Nullable
     Link link() throws IOException {
         try (OpenFile entry = directory.entry(SessionFile.NAME)) {
@@ -46,12 +46,12 @@ public final class SessionDirectory implements AutoCloseable {
         }
     }
 
-    /// The control socket, or what else has its name.
+    /// The control socket, or another file of its name.
     public OpenFile socket() throws IOException {
         return directory.entry(SOCKET);
     }
 
-    /// Removes the control socket that a program which was killed has left. What else has its name is the user's own.
+    /// Removes the control socket left by a killed program. Another file of that name is the user's own.
     void removeSocket() throws IOException {
         try (OpenFile entry = socket()) {
             if (entry.isSocket() && entry.isOwn()) {
@@ -62,8 +62,8 @@ public final class SessionDirectory implements AutoCloseable {
         }
     }
 
-    /// Whether data may be moved here. Root leaves other users' directories alone: they could exchange what it puts
-    /// there.
+    /// Whether data may be moved here. Root leaves other users' directories alone: the users could replace
+    /// what it puts there.
     boolean takesData() {
         return directory.isOwn() || Posix.effectiveUser() != 0;
     }

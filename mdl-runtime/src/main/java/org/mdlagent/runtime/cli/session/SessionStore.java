@@ -37,7 +37,7 @@ import org.mdlagent.runtime.cli.terminal.Posix;
 import org.mdlagent.runtime.options.AgentOptions;
 import org.mdlagent.runtime.options.AgentOptionsText;
 
-/// The sessions on this machine: where they are, and which of them is meant.
+/// The sessions on this machine: where they are, and which one the user means.
 public final class SessionStore {
     private static final String OPTIONS = "MDL_OPTIONS=";
 
@@ -47,8 +47,9 @@ public final class SessionStore {
     private final Set<Path> noticed = ConcurrentHashMap.newKeySet();
 
     /// @param roots   directories of sessions, the preferred one first
-    /// @param memory  directory in shared memory that holds the data of sessions whose programs run
-    /// @param notices takes a line for each directory that is skipped, wholly or in part, since it is not ours
+    /// @param memory  directory in shared memory with the data of sessions whose programs run
+    /// @param notices receives a line for each directory that is skipped, wholly or in part, because it is
+    ///     not ours
     public SessionStore(List<Path> roots, Path memory, Consumer<String> notices) {
         this.roots = List.copyOf(roots);
         this.memory = new SharedMemory(memory);
@@ -61,7 +62,7 @@ public final class SessionStore {
                 List.of(defaultRoot(environment), own), SharedMemory.DIRECTORY, notice -> console.say(notice, null));
     }
 
-    /// Where sessions go that nobody gave a directory.
+    /// Where sessions go without a given directory.
     private static Path defaultRoot(Map<String, String> environment) {
         String state = environment.get("XDG_STATE_HOME");
         if (state != null && state.startsWith("/")) {
@@ -76,14 +77,14 @@ public final class SessionStore {
         return roots.getFirst();
     }
 
-    /// The directories that hold a session of ours, the newest first.
+    /// The directories with a session of ours, newest first.
     public List<Path> all() {
         List<Dated> sessions = new ArrayList<>();
         for (Path root : roots) {
             try (OwnDirectory opened = OwnDirectory.open(root)) {
                 sessions.addAll(in(root, opened.path()));
             } catch (NoSuchFileException e) {
-                // none was recorded yet
+                // none has been recorded yet
             } catch (IOException e) {
                 notice(root, "left out: " + (e instanceof FileSystemException f ? f.getReason() : e.getMessage()));
             }
@@ -91,7 +92,7 @@ public final class SessionStore {
         return newestFirst(sessions);
     }
 
-    /// Those in a directory that somebody named.
+    /// The sessions in a directory that the user named.
     private List<Path> in(Path directory) throws IOException {
         try (OpenFile opened = OpenFile.directory(OpenFile.bytes(directory))) {
             return newestFirst(in(directory, opened.path()));
@@ -122,7 +123,7 @@ public final class SessionStore {
         return sessions;
     }
 
-    /// Says it once: who serves sessions looks each second.
+    /// Reported once: a server of sessions looks each second.
     private void notice(Path directory, String what) {
         if (noticed.add(directory)) {
             notices.accept(directory + ": " + what);
@@ -153,16 +154,15 @@ public final class SessionStore {
 
     private static final Pattern TIME = Pattern.compile("(?<=-)[0-9]{8}T[0-9]{6}(?=-|$)");
 
-    /// A session and when it began, as far as that was known when it was listed.
+    /// A session and its start, as known when it was listed.
     private record Dated(Path session, String time, Instant modified) {
         Dated(Path session, Instant modified) {
             this(session, timeOf(session), modified);
         }
     }
 
-    /// By the time in the name, which has seconds, and among sessions of one second by the time of the file system.
-    /// Each
-    /// time is read once: a file's time may change while the list is sorted.
+    /// Sorted by the time in the name, to the second, then by the file's time. Each time is read once,
+    /// because a file's time may change during the sort.
     private static List<Path> newestFirst(List<Dated> sessions) {
         return sessions.stream()
                 .sorted(Comparator.comparing(Dated::time)
@@ -185,7 +185,7 @@ public final class SessionStore {
         }
     }
 
-    /// The session that a person means: a path, the id of a process, the beginning of a name, or, without a word, the
+    /// The session that the user means: a path, a process id, a prefix of a name, or, without a word, the
     /// newest.
     public Path find(@Nullable String wanted) throws IOException {
         if (wanted == null) {
@@ -217,13 +217,13 @@ public final class SessionStore {
         List<Path> named = sessions.stream()
                 .filter(session -> name(session).startsWith(wanted))
                 .toList();
-        // A directory that is called as the program is none of its sessions.
+        // A directory with the program's name is not one of its sessions.
         return named.isEmpty() && Files.exists(path)
                 ? at(path)
                 : newest(unambiguous(named, wanted), absent(wanted), remedy(wanted));
     }
 
-    /// The session of a path, or the newest in a directory.
+    /// The session at a path, or the newest in a directory.
     private Path at(Path path) throws IOException {
         if (Files.isDirectory(path) && !holdsSession(path)) {
             return newest(in(path), path + " holds no session", "mdl list sessions shows those there are");
@@ -231,7 +231,7 @@ public final class SessionStore {
         return RunSessions.programOf(path, of(path));
     }
 
-    /// Sessions of one program: that which has this name, or the only one whose name begins so.
+    /// Sessions of one program: the one with this name, or the only one whose name begins with it.
     private static List<Path> unambiguous(List<Path> named, String wanted) {
         Map<String, List<Path>> programs =
                 named.stream().collect(Collectors.groupingBy(SessionStore::program, TreeMap::new, Collectors.toList()));
@@ -242,7 +242,7 @@ public final class SessionStore {
         return programs.getOrDefault(wanted, named);
     }
 
-    /// The name of a session without process and time, and the whole name of one that a person has named.
+    /// The name of a session without process and time; the whole name if the user named it.
     private static String program(Path session) {
         Matcher parts = PROGRAM.matcher(name(session));
         return parts.matches() ? parts.group(1) : name(session);
@@ -262,7 +262,7 @@ public final class SessionStore {
         return wanted.chars().allMatch(Character::isDigit) && Files.exists(Path.of("/proc", wanted));
     }
 
-    /// Sessions in the directory that a running process was told to use, which is not known here before its end.
+    /// Sessions in the directory given to a running process, which is not known here before its end.
     private List<Path> givenTo(String pid) {
         Path process = Path.of("/proc", pid);
         try {
@@ -283,7 +283,7 @@ public final class SessionStore {
         return List.of();
     }
 
-    /// The session of a directory, and those in it.
+    /// The session of a directory, and those inside it.
     private List<Path> of(Path directory) throws IOException {
         List<Path> sessions = new ArrayList<>(in(directory));
         if (holdsSession(directory)) {
@@ -292,13 +292,13 @@ public final class SessionStore {
         return sessions;
     }
 
-    /// Whether the process is the session's own, or one that this has forked.
+    /// Whether the process is the session's own, or one that it has forked.
     private static boolean hasProcess(Path session, String pid) {
         try (SessionReader reader = SessionReader.open(session)) {
             return reader.profile().family().processes().stream()
                     .anyMatch(process -> Integer.toString(process.pid()).equals(pid));
         } catch (IOException e) {
-            return false; // a damaged one, of which nothing is wanted here
+            return false; // a damaged session, which is not reported here
         }
     }
 
@@ -313,8 +313,8 @@ public final class SessionStore {
         return session.toAbsolutePath().normalize().getFileName().toString();
     }
 
-    /// The session that a process recorded, or what it has executed in its place, in the directory it was given or in
-    /// one of its own choice. Null for none.
+    /// The session recorded by a process, or by what it has executed in its place, in the directory given to
+    /// it or in one of its own choice. Null for none.
     ///
     /// @param start of the process
     @Nullable
@@ -340,7 +340,7 @@ public final class SessionStore {
                         .toList());
     }
 
-    /// One of them may be the link by which a session elsewhere is known here.
+    /// One of them may be the link to a session elsewhere.
     private static boolean isSame(Path session, Path other) {
         try {
             return Files.isSameFile(session, other);
@@ -349,7 +349,7 @@ public final class SessionStore {
         }
     }
 
-    /// Makes a session in a directory of the user's choice known here, so that it is found without its path.
+    /// Links to a session in a directory of the user's choice, so that it is found without its path.
     public void remember(Path session) {
         try (SessionReader reader = SessionReader.open(session)) {
             String id = reader.facts().id();
@@ -363,14 +363,14 @@ public final class SessionStore {
         }
     }
 
-    /// Frees the shared memory that ended programs have left: moves their data into their sessions' directories, and
-    /// removes those that no session leads to.
+    /// Frees the shared memory of ended programs: moves their data into their sessions' directories, and
+    /// removes data without a session.
     public void reclaim() throws IOException {
         memory.reclaim(this::all);
     }
 
-    /// The session that a person means, its data moved out of shared memory when its program has ended. Those that
-    /// cannot be moved can be read where they are.
+    /// The session that the user means, with its data moved out of shared memory if its program has ended.
+    /// Data that cannot be moved can be read where they are.
     public Path findSettled(@Nullable String wanted, Console console) throws IOException {
         Path session = find(wanted);
         try {

@@ -23,39 +23,39 @@ import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.profiler.report.file.SessionFile;
 import org.mdlagent.runtime.cli.terminal.Posix;
 
-/// The directory in shared memory that holds the data of sessions while their programs run. Afterwards the data are
-/// moved into the sessions' own directories.
+/// The directory in shared memory with the data of sessions while their programs run. Afterwards the data are
+/// moved to the sessions' own directories.
 ///
-/// Assumes    A1 whoever records into a file has it mapped, or open, from before it says whose it is: a process maps it
-///               later only by being forked from one that has it mapped
-///            A2 nobody but the user changes the directory in shared memory; anybody may change, at any time, what the
-///               paths of sessions lead to
-/// Guarantees G1 data are touched only when nobody can write to them any more, in whatever container
-///            G2 of those that move the same data at once, one does
-///            G3 who opens the session's file finds the data in one place or, when he looks again, in the other
+/// Assumes    A1 a process that records into a file has it mapped, or open, from before it writes its owner into it;
+///               a process maps it later only by being forked from one that has it mapped
+///            A2 only the user changes the directory in shared memory; anybody may change, at any time, where the
+///               paths of sessions lead
+/// Guarantees G1 data are touched only when no process can write to them any more, in any container
+///            G2 of several processes that move the same data at once, one succeeds
+///            G3 a reader that opens the session's file finds the data in one place or, on retry, in the other
 ///            G4 nothing outside the session's directory and shared memory is changed, and root changes nothing in
 ///               another user's directory
-/// Progress   P1 data that cannot be moved, for want of room or rights, stay and can be read where they are
+/// Progress   P1 data that cannot be moved, for lack of room or rights, stay and can be read where they are
 ///
-///   who moves                                 who writes how a program ended
+///   mover                                     writer of how a program ended
 ///   1 lock the data, or leave them            1 open the data where they are
-///   2 nobody has moved them before            2 lock them: waits for who moves them
+///   2 nobody has moved them before            2 lock them: waits for a mover
 ///   3 nobody writes to them (a lease)         3 if they were moved meanwhile: again from 1
 ///   4 copy to a file beside the link,         4 write, unlock
 ///     empty pages left out
 ///   5 rename it over the link
 ///   6 remove the original, unlock
 public final class SharedMemory {
-    /// Where this user's sessions are.
+    /// This user's sessions.
     static final Path DIRECTORY = Path.of("/dev/shm/mdl-" + Posix.effectiveUser());
 
-    /// What processes record that have given up rights.
+    /// Files recorded by processes that have given up privileges.
     private static final String CONFINED = "*.apart";
 
     private static final String COPY = SessionFile.NAME + ".copy";
     private static final int COPY_BYTES = 1 << 16;
 
-    /// How long a process may take from making its file to having it open.
+    /// Maximum time from creating a file to having it open.
     private static final Duration CREATION_MAX = Duration.ofMinutes(1);
 
     private final Path directory;
@@ -64,7 +64,7 @@ public final class SharedMemory {
         this.directory = directory;
     }
 
-    /// Moves the data of a session into its directory, once nobody writes to them any more.
+    /// Moves the data of a session into its directory, once no process writes to them any more.
     void settle(Path session) throws IOException {
         try (SessionDirectory opened = SessionDirectory.open(session)) {
             SessionDirectory.Link link = opened.link();
@@ -72,7 +72,7 @@ public final class SharedMemory {
                 settle(link.target(), opened);
             }
         } catch (NoSuchFileException | NotDirectoryException | AccessDeniedException e) {
-            // no session, as its reader will say; or it was moved meanwhile, or may not be
+            // not a session, as its reader will report; or moved meanwhile, or not permitted
         }
     }
 
@@ -84,14 +84,15 @@ public final class SharedMemory {
         }
     }
 
-    /// Whether nobody writes to a file of ours any more: steps 1 to 3. It is locked then, until it is closed.
+    /// Whether no process writes to a file of ours any more: steps 1 to 3. It is then locked until it is
+    /// closed.
     private static boolean isLeft(OpenFile data, byte[] path) throws IOException {
         return data.isRegular() && data.isOwn() && data.tryLock() && data.isAt(path) && !data.isWritten();
     }
 
     private static void move(OpenFile data, byte[] path, SessionDirectory session) throws IOException {
         OpenFile directory = session.directory();
-        // One that was killed meanwhile may have left its copy.
+        // A killed mover may have left its copy.
         directory.remove(COPY);
         try (OpenFile copy = directory.create(COPY)) {
             copy(data, copy);
@@ -104,10 +105,10 @@ public final class SharedMemory {
         OpenFile.remove(path);
     }
 
-    /// Frees the memory that ended programs have left: moves their data into their sessions' directories, and removes
-    /// what no session leads to, and what nobody reads any more.
+    /// Frees the memory of ended programs: moves their data into their sessions' directories, and removes
+    /// data without a session or reader.
     ///
-    /// @param sessions lists those known here, among which one that was moved is found
+    /// @param sessions lists the known sessions, to find one that was moved
     void reclaim(SessionList sessions) throws IOException {
         if (!isOwnDirectory()) {
             return;
@@ -127,7 +128,7 @@ public final class SharedMemory {
                 try {
                     action.on(file);
                 } catch (NoSuchFileException | AccessDeniedException e) {
-                    // another mdl was faster, or it belongs where we may not look
+                    // another mdl was faster, or its directory is not accessible
                 } catch (IOException e) {
                     failure = e;
                 }
@@ -138,7 +139,7 @@ public final class SharedMemory {
         }
     }
 
-    /// Nobody reads it but the agent, which removes it, unless it is killed.
+    /// Only the agent reads it, and removes it unless it is killed.
     private static void removeConfined(Path file) throws IOException {
         if (!Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)) {
             return;
@@ -162,7 +163,7 @@ public final class SharedMemory {
             }
             ByteBuffer header = header(data);
             if (header.getLong((int) HeaderDescriptor.MAGIC) == 0) {
-                // Who is about to open a file that it has made, has made it just now.
+                // A process that is about to open the file it made has made it recently.
                 Instant made = Files.getLastModifiedTime(file, LinkOption.NOFOLLOW_LINKS)
                         .toInstant();
                 if (made.isBefore(Instant.now().minus(CREATION_MAX))) {
@@ -196,7 +197,7 @@ public final class SharedMemory {
     private static @Nullable Path moved(byte[] file, SessionList sessions) throws IOException {
         for (Path session : sessions.all()) {
             if (!Files.isSymbolicLink(session.resolve(SessionFile.NAME))) {
-                continue; // as most: spares opening it
+                continue; // the usual case: no need to open it
             }
             try (SessionDirectory opened = SessionDirectory.open(session)) {
                 SessionDirectory.Link link = opened.link();
@@ -204,13 +205,13 @@ public final class SharedMemory {
                     return session;
                 }
             } catch (IOException e) {
-                // removed since, or not for us to look into
+                // removed since, or not accessible
             }
         }
         return null;
     }
 
-    /// The sessions that are known.
+    /// The known sessions.
     interface SessionList {
         List<Path> all() throws IOException;
     }
@@ -315,7 +316,7 @@ public final class SharedMemory {
                     break;
                 }
                 int length = block.limit();
-                // The last byte is written in any case: it gives the file its size.
+                // The last byte is always written: it sets the file's size.
                 if (!isZero(block) || at + length >= size) {
                     while (block.hasRemaining()) {
                         out.write(block, at + block.position());

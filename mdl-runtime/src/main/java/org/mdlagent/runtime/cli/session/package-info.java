@@ -1,4 +1,4 @@
-/// Where sessions are kept, what has become of their programs, and how a running agent is asked.
+/// Where sessions are kept, the state of their programs, and requests to running agents.
 @NullMarked
 package org.mdlagent.runtime.cli.session;
 

@@ -2,7 +2,7 @@ package org.mdlagent.runtime.cli.terminal;
 
 import org.jspecify.annotations.Nullable;
 
-/// A command cannot do what it was asked: ends it with the message, and what to try, on stderr.
+/// A command cannot do what was asked: ends it with the message, and a remedy, on stderr.
 public final class CommandFailure extends RuntimeException {
     private static final long serialVersionUID = 1;
 
@@ -29,7 +29,7 @@ public final class CommandFailure extends RuntimeException {
         return new CommandFailure(USAGE, message, remedy);
     }
 
-    /// @throws CommandFailure when the option's value is not possible
+    /// @throws CommandFailure when the option's value is invalid
     public static void check(boolean possible, String option, String remedy) {
         if (!possible) {
             throw usage(option + " is not possible", remedy);

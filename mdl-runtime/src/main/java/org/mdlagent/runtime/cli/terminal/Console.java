@@ -11,7 +11,8 @@ import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.profiler.report.codec.ForeignText;
 
-/// Where a command writes: results to stdout, messages to people to stderr, both in UTF-8 whatever the locale is.
+/// The output of a command: results to stdout, messages for people to stderr, both in UTF-8 regardless of the
+/// locale.
 public record Console(PrintStream out, PrintStream err, boolean outIsTerminal, boolean errIsTerminal) {
     public static Console ofProcess() {
         return new Console(
@@ -22,12 +23,12 @@ public record Console(PrintStream out, PrintStream err, boolean outIsTerminal, b
         return new PrintStream(new FileOutputStream(descriptor), true, StandardCharsets.UTF_8);
     }
 
-    /// Text for a stream that is not ours: to be flushed, not closed.
+    /// A writer for a stream that is not ours: to be flushed, not closed.
     public static Writer text(OutputStream out) {
         return new BufferedWriter(new OutputStreamWriter(out, StandardCharsets.UTF_8));
     }
 
-    /// Says what is wrong, and on a second line what to do about it. Both may quote foreign text.
+    /// Prints what is wrong, and the remedy on a second line. Both may quote untrusted text.
     public void say(String message, @Nullable String remedy) {
         err.println("mdl: " + ForeignText.printableLines(message));
         if (remedy != null) {
@@ -35,14 +36,14 @@ public record Console(PrintStream out, PrintStream err, boolean outIsTerminal, b
         }
     }
 
-    /// Whether colours may be used on a stream: only on a terminal that understands them, and unless `NO_COLOR` is
-    /// set.
+    /// Whether colours may be used on a stream: only on a terminal that supports them, and unless `NO_COLOR`
+    /// is set.
     public boolean colour(boolean terminal) {
         String noColour = System.getenv("NO_COLOR");
         return terminal && (noColour == null || noColour.isEmpty()) && !"dumb".equals(System.getenv("TERM"));
     }
 
-    /// Columns of the terminal behind stdout (or stderr), 0 when it is none.
+    /// Columns of the terminal on stdout (or stderr), 0 if it is not a terminal.
     public int width(boolean terminal, int descriptor) {
         return terminal ? Posix.columns(descriptor) : 0;
     }

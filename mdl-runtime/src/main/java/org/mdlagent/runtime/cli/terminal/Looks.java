@@ -5,7 +5,7 @@ import java.io.InterruptedIOException;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/// How often a command looks at a running program: the options that `mdl top` and `mdl watch` share.
+/// The options shared by `mdl top` and `mdl watch`: poll interval and number of looks.
 public final class Looks {
     private static final double INTERVAL_MIN = 0.05;
 
@@ -15,19 +15,19 @@ public final class Looks {
     @Option(names = "--count", paramLabel = "N", description = "End after N looks, as plain text.")
     private @Nullable Integer count;
 
-    /// @throws CommandFailure when a value is not possible
+    /// @throws CommandFailure when a value is invalid
     public void check() {
         CommandFailure.check(
                 interval >= INTERVAL_MIN, "--interval=" + interval, "an interval is a number of seconds from 0.05");
         CommandFailure.check(count == null || count > 0, "--count=" + count, "a count is a number from 1");
     }
 
-    /// Whether there is no end but that of the program.
+    /// Whether looks end only with the program.
     public boolean areEndless() {
         return count == null;
     }
 
-    /// Whether there is another look after so many.
+    /// Whether another look follows after `done` looks.
     public boolean goOn(int done) {
         return count == null || done < count;
     }

@@ -15,9 +15,9 @@ import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// The system calls that the command line needs and the JDK does not offer, for Linux on x86-64 with glibc.
+/// The system calls that the command line needs and the JDK lacks, for Linux on x86-64 with glibc.
 ///
-/// Arguments and environments are bytes here: what the user typed need not be text in any encoding.
+/// Arguments and environments are bytes: user input need not be text in any encoding.
 public final class Posix {
     public static final int SIGHUP = 1;
     public static final int SIGINT = 2;
@@ -47,11 +47,12 @@ public final class Posix {
     private static final long MEMBARRIER_SYNC_CORE = 1 << 5;
     private static final int OWNER = 0700;
 
-    /// The rights of owners that programs we start or become take from what they make, and we do not.
+    /// Owner permission bits masked by the umask we were started with: they apply to programs we start or
+    /// become, not to us.
     private static int ownersUmask;
 
     static {
-        // Any value spares us a run of ldconfig: what is bound here is in this process already.
+        // Any value avoids a run of ldconfig; the bound functions are in this process already.
         System.setProperty("jna.platform.library.path", "/usr/lib");
         Native.register(Posix.class, NativeLibrary.getProcess());
     }
@@ -102,9 +103,10 @@ public final class Posix {
 
     private static native String strerror(int error);
 
-    /// A signal and who caused it.
+    /// A signal and its origin.
     ///
-    /// @param sent whether a process sent it, to us; the kernel sends those of a terminal to its foreground group
+    /// @param sent whether a process sent it to us; the kernel sends those of a terminal to its foreground
+    ///     group
     public record Signal(int number, boolean sent) {}
 
     /// How a process ended.
@@ -112,7 +114,7 @@ public final class Posix {
     /// @param status of an exit, -1 when it was killed
     /// @param signal that killed it, 0 for none
     public record Ending(int status, int signal) {
-        /// As a shell says it.
+        /// As a shell reports it.
         public int shellStatus() {
             return signal == 0 ? status : 128 + signal;
         }
@@ -137,7 +139,7 @@ public final class Posix {
         return isatty(descriptor) == 1;
     }
 
-    /// Columns of a terminal, 0 when it does not tell.
+    /// Columns of a terminal, 0 if unknown.
     static int columns(int descriptor) {
         Memory size = new Memory(8);
         return ioctl(descriptor, new NativeLong(TIOCGWINSZ), size) == 0 ? size.getShort(2) & 0xffff : 0;
@@ -151,7 +153,7 @@ public final class Posix {
         kill(pid, signal);
     }
 
-    /// From now on what we make can be used by its owner, whatever umask we were started with.
+    /// From now on, files we create are usable by their owner, whatever umask we were started with.
     public static void keepOwnersRights() {
         int given = umask(OWNER);
         ownersUmask = given & OWNER;
@@ -165,7 +167,7 @@ public final class Posix {
         return ours;
     }
 
-    /// Whether the kernel offers the barrier that makes other cores see new code.
+    /// Whether the kernel has membarrier(2) with SYNC_CORE, which makes other cores see new code.
     public static boolean membarrierSyncCore() {
         NativeLong none = new NativeLong(0);
         long commands =
@@ -173,7 +175,7 @@ public final class Posix {
         return commands > 0 && (commands & MEMBARRIER_SYNC_CORE) != 0;
     }
 
-    /// Blocks signals in the calling thread, and so in what it executes and in the threads it creates.
+    /// Blocks signals in the calling thread, and so in the program it executes and the threads it creates.
     public static void block(int... signals) {
         pthread_sigmask(SIG_BLOCK, set(signals), Pointer.NULL);
     }
@@ -195,12 +197,12 @@ public final class Posix {
         }
     }
 
-    /// Keeps a descriptor of ours from the programs that we start or become.
+    /// Sets close-on-exec: programs that we start or become do not get the descriptor.
     public static void closeOnExecute(int descriptor) {
         fcntl(descriptor, F_SETFD, new NativeLong(FD_CLOEXEC));
     }
 
-    /// Becomes another program; returns only when that fails.
+    /// Executes another program in our place; returns only on failure.
     public static void execute(Path program, List<byte[]> arguments, List<byte[]> environment)
             throws LastErrorException {
         Strings argv = new Strings(arguments);
@@ -213,9 +215,9 @@ public final class Posix {
         }
     }
 
-    /// Starts a program, found along `PATH`, that has `unblocked` signals unblocked.
+    /// Starts a program, found along `PATH`, with `unblocked` signals unblocked.
     ///
-    /// @param output file that its stdout and stderr replace, with nothing on its stdin; null when it shares ours
+    /// @param output file for its stdout and stderr, with nothing on its stdin; null to share ours
     /// @return its process id
     public static int spawn(List<byte[]> arguments, List<byte[]> environment, @Nullable Path output, int... unblocked)
             throws SpawnException {
@@ -252,7 +254,7 @@ public final class Posix {
         return pid.getInt(0);
     }
 
-    /// Waits until a child has ended, but leaves it, so that its process id is not used again.
+    /// Waits until a child has ended without reaping it, so that its process id is not reused.
     public static void awaitEnd(int pid) {
         Memory info = new Memory(SIGINFO_BYTES);
         while (true) {
@@ -267,7 +269,7 @@ public final class Posix {
         }
     }
 
-    /// Takes the status of a child that has ended.
+    /// Reaps a child that has ended.
     public static Ending reap(int pid) {
         Memory status = new Memory(Integer.BYTES);
         while (true) {
@@ -284,13 +286,13 @@ public final class Posix {
         }
     }
 
-    /// This process's arguments from the `count`-th last on, as the bytes that they were.
+    /// This process's arguments from the `count`-th last on, as the original bytes.
     public static List<byte[]> ownArguments(int count) throws IOException {
         List<byte[]> all = strings(Files.readAllBytes(Path.of("/proc/self/cmdline")));
         return all.subList(all.size() - count, all.size());
     }
 
-    /// All of this process's arguments, its name first.
+    /// All of this process's arguments, including its name.
     public static List<byte[]> ownCommandLine() throws IOException {
         return strings(Files.readAllBytes(Path.of("/proc/self/cmdline")));
     }
@@ -312,7 +314,7 @@ public final class Posix {
         return strings;
     }
 
-    /// What an error of a system call means.
+    /// The message for an errno value.
     public static String message(int error) {
         return strerror(error);
     }

@@ -1,4 +1,4 @@
-/// What commands say, and the terminal and operating system they say it on.
+/// The output of commands, the terminal, and the operating system.
 @NullMarked
 package org.mdlagent.runtime.cli.terminal;
 
