@@ -1,4 +1,5 @@
-/* The agent's threads: signals that are not for them, and how they leave where the application wants to be alone. */
+/* The agent's threads: signals that they must not get, and how they end where the application wants to be
+ * alone. */
 #include "agent/removal.h"
 #include "fixture.h"
 #include "os/agent_threads.h"
@@ -13,12 +14,12 @@
 #include <sys/syscall.h>
 #include <time.h>
 
-/* thread_ended() does its work in the third round of destructors, and before those of keys that are made later. */
+/* thread_ended() works in the third round of destructors, and before those of keys created later. */
 enum { LAST_ROUND = 3, MANY = 600 };
 
 static pthread_key_t key;
 static _Atomic bool seen;
-static _Atomic int ending; /* the thread that the shim knows to end, and that is still there */
+static _Atomic int ending; /* the thread that the shim knows to be ending, and that still exists */
 
 static void linger(void *round) {
   if ((uintptr_t)round < LAST_ROUND) {
@@ -226,7 +227,7 @@ static void shouldWakeInTimeWhateverSlackTheProgramHas(void) {
 
 static void ignore(int signal) { (void)signal; }
 
-/* As the JVM, which has a handler for its own faults. */
+/* Like the JVM, which has a handler for its own faults. */
 _Noreturn static void *handle_faults(void *unused) {
   sigaction(SIGSEGV, &(struct sigaction){.sa_handler = ignore}, NULL);
   stay(unused);
@@ -250,7 +251,7 @@ static void shouldPassOnAFaultThatWasSentToTheProcess(void) {
 
 /* ---- stacks */
 
-/* The size of the agent's own: libc gives a thread a stack of its size from those that it has kept. */
+/* The size of the agent's stacks: libc reuses cached stacks of that size for new threads. */
 enum { STACK = 1 << 20, GUARDED = 4 * 4096, LEFT = 64 << 10, STACKS = 40 };
 
 static uint64_t low_end(void) {
@@ -263,7 +264,7 @@ static uint64_t low_end(void) {
   return (uintptr_t)low;
 }
 
-/* As a JVM does, which takes them away in a forked child, too. */
+/* Like a JVM, which removes its guard pages in a forked child as well. */
 static void guard_stack(void) {
   void *at = (void *)low_end();
   CHECK(mmap(at, GUARDED, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0) == at);
@@ -314,7 +315,7 @@ static void shouldNotLeaveItsStacksToTheProgram(void) {
   use_stacks();
 }
 
-/* What the child maps may lie where a stack of the agent's was, and stays there when libc gives back the stacks that it has kept. */
+/* The child may map memory where a stack of the agent was; it must stay when libc frees its cached stacks. */
 static void shouldNotLeaveItsStacksToAForkedChild(void) {
   enum { BLOCKS = 2000, BYTES = 8192 };
   static unsigned char *blocks[BLOCKS];
@@ -342,7 +343,7 @@ static void shouldNotLeaveItsStacksToAForkedChild(void) {
   CHECK_EQUAL(status, 0);
 }
 
-/* The lists of libc lead to the agent's threads, whose stacks the child does not have. */
+/* libc's lists lead to the agent's threads, whose stacks the child does not have. */
 static void shouldLetAForkedChildChangeItsUser(void) {
   create_session();
   start(guard_and_stay);

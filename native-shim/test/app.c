@@ -1,4 +1,5 @@
-/* Programs whose exit status and output transparency.sh and TransparencyIT compare, with the agent and without. */
+/* Programs whose exit status and output transparency.sh and TransparencyIT compare with and without the
+ * agent. */
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
@@ -91,7 +92,7 @@ static int main_leaves_workers(void) {
   }
   pthread_exit(NULL);
 }
-/* By the instruction itself: libc is not told. */
+/* By the system call: libc is not told. */
 static _Noreturn void end_thread_by_instruction(long status) {
   for (;;) {
     __asm__ volatile("syscall" : : "a"(SYS_exit), "D"(status) : "rcx", "r11", "memory");
@@ -100,7 +101,7 @@ static _Noreturn void end_thread_by_instruction(long status) {
 static int main_ends_by_instruction(void) { end_thread_by_instruction(7); }
 static void *end_by_instruction(void *unused) {
   work(unused);
-  end_thread_by_instruction(9); /* kernels differ in whose status is the process's: the last thread's, or main's */
+  end_thread_by_instruction(9); /* kernels differ in whose status the process gets: the last thread's, or main's */
 }
 static int main_ends_before_worker_by_instruction(void) {
   pthread_t thread;
@@ -262,7 +263,7 @@ static void install_sigaction(int s) { sigaction(s, &(struct sigaction){.sa_hand
 static void install_signal(int s) { signal(s, jump_back); }
 static int handles_faults(void) { return handles_faults_with(install_sigaction); }
 static int handles_faults_by_signal(void) { return handles_faults_with(install_signal); }
-/* Handlers that are older than the JVM, in the phase where it starts meanwhile. */
+/* Handlers installed before the JVM, which starts in this phase. */
 static int handles_faults_later(void) {
   install_sigaction(SIGSEGV);
   install_signal(SIGFPE);
@@ -357,7 +358,7 @@ static int queries(void) {
   }
   return 0;
 }
-/* While the JVM sets its own. */
+/* While the JVM sets its handlers. */
 static int changes_handlers_often(void) {
   int wrong = 0;
   for (int n = 0; n < 40000; n++) {
@@ -503,7 +504,7 @@ static int spawns(void) {
   posix_spawn(&child, "/bin/sh", NULL, NULL, command, environ);
   return wait_for(child);
 }
-/* What it inherits is what the attributes say. */
+/* The child's signals must be as the attributes say. */
 static int shows_inherited_signals(void) {
   sigset_t mask;
   struct sigaction user, trap;
@@ -545,7 +546,7 @@ static int child_outlives_parent(void) {
 
 char *outer(void);
 
-/* A library that only the RUNPATH of the caller finds. */
+/* A library that is found only by the RUNPATH of the caller. */
 static int dlopens_by_runpath(void) {
   printf("%s\n", outer());
   return 0;
@@ -567,7 +568,7 @@ static int sets_user(void) {
 static void *is_nobody(void *unused) {
   return getuid() == 65534 && geteuid() == 65534 && getgid() == 65534 ? unused : &key;
 }
-/* For good: no thread may remain root. */
+/* Permanently: no thread may remain root. */
 static int drops_privileges(void) {
   pthread_t thread;
   void *result;
@@ -578,7 +579,7 @@ static int drops_privileges(void) {
   return 0;
 }
 int capset(cap_user_header_t, const cap_user_data_t);
-/* Rights are each thread's own, but setgroups changes those of all. */
+/* Capabilities are per thread, but setgroups changes those of all threads. */
 static int drops_capability(void) {
   struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
   struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
@@ -595,9 +596,9 @@ static int changes_user_by_system_call(void) {
 }
 static int changes_root(void) {
   char here[64];
-  mkdir("root", 0700); /* may be there from a run before */
+  mkdir("root", 0700); /* may exist from an earlier run */
   if (chroot("root") != 0) {
-    say("refused\n"); /* to users, and in some containers */
+    say("refused\n"); /* for ordinary users, and in some containers */
     return 0;
   }
   printf("%d", chdir("/"));
@@ -607,7 +608,7 @@ static int changes_root(void) {
   printf("%d\n", open("/proc/self/exe", O_RDONLY) == -1 && errno == ENOENT);
   return 0;
 }
-/* The kernel lets a process with one thread do so alone. */
+/* The kernel permits this only to single-threaded processes. */
 static int enters_user_namespace(void) {
   printf("%d\n", unshare(CLONE_NEWUSER));
   return 0;
@@ -619,7 +620,7 @@ static int enters_user_namespace_by_system_call(void) {
 static int joins_namespace(void) {
   int file = open("/proc/self/ns/user", O_RDONLY);
   printf("%d", setns(file, CLONE_NEWUSER));
-  printf(" %d\n", errno == EINVAL); /* it is in it, which is looked at after its threads */
+  printf(" %d\n", errno == EINVAL); /* already in it, which the kernel checks after the number of threads */
   return 0;
 }
 static int filters_own_system_calls(void) {
@@ -637,7 +638,7 @@ static int filters_own_system_calls(void) {
   nap();
   return 0;
 }
-/* Whatever thread makes another than these calls is killed, and the process with it. */
+/* A thread that makes any other system call is killed, and the process with it. */
 static __attribute__((no_instrument_function)) void allow_few_system_calls(unsigned long flags) {
   static const unsigned allowed[] = {SYS_write, SYS_exit_group, SYS_rt_sigreturn, SYS_getpid, SYS_clock_nanosleep};
   enum { CALLS = sizeof allowed / sizeof allowed[0] };
@@ -677,7 +678,7 @@ static int thread_filters_own_system_calls(void) {
 }
 static volatile int turn;
 static __attribute__((no_instrument_function)) void *probed_in_turn(void *unused) {
-  turn = -1; /* what libc does at a thread's start is done */
+  turn = -1; /* libc has finished starting the thread */
   while (turn != 1) {
   }
   turn = depth_of(1000) == 1000 ? 2 : 3;
@@ -718,11 +719,11 @@ static int forked_child_filters_system_calls(void) {
   return 0;
 }
 
-/* ---- a thread that gives up rights; no other of its process must keep them */
+/* ---- a thread that gives up privileges; no other thread of its process may keep them */
 
 static int tasks;
 
-/* What the thread may do: its status, root and namespaces. */
+/* The thread's privileges: its status, root and namespaces. */
 static void read_rights(const char *thread, char *rights, size_t size) {
   static const char *const lines[] = {"Uid:",    "Gid:",    "Groups:",     "CapInh:",  "CapPrm:",        "CapEff:",
                                       "CapBnd:", "CapAmb:", "NoNewPrivs:", "Seccomp:", "Seccomp_filters:"};
@@ -750,7 +751,7 @@ static void read_rights(const char *thread, char *rights, size_t size) {
     length += (size_t)snprintf(rights + length, size - length, "%.*s\n", (int)(read > 0 ? read : 0), line);
   }
 }
-/* How many threads there are, and how many may do something else than main. */
+/* Counts the threads, and those whose privileges differ from main's. */
 static void compare_rights(int *threads, int *others) {
   char of_main[8192], rights[8192], number[16];
   *threads = *others = 0;
@@ -789,7 +790,7 @@ GIVES_UP(confines_by_filter, prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) + filter_har
 GIVES_UP(confines_by_filter_by_system_call, syscall(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1L, 0L, 0L, 0L) + filter_harmlessly(0), 0)
 GIVES_UP(confines_by_privileged_filter, filter_harmlessly(0), 0)
 GIVES_UP(confines_by_no_new_privileges, prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0)
-/* Without them, it is the kernel that does not know such rules. */
+/* Otherwise the kernel does not support Landlock. */
 static long restrict_by_landlock(void) {
   uint64_t directories = 1 << 7; /* LANDLOCK_ACCESS_FS_MAKE_DIR */
   int rules = (int)syscall(444, &directories, sizeof directories, 0L);
@@ -823,12 +824,12 @@ GIVES_UP(confines_by_capabilities, drop_capability(), 0)
 GIVES_UP(confines_by_bounding_set, prctl(PR_CAPBSET_DROP, CAP_SYS_ADMIN, 0, 0, 0), 0)
 GIVES_UP(confines_by_ids_of_thread, syscall(SYS_setgroups, 0L, NULL) + syscall(SYS_setresgid, 65534L, 65534L, 65534L) +
                                         syscall(SYS_setresuid, 65534L, 65534L, 65534L), 0)
-/* libc changes those of all threads. */
+/* libc changes the ids of all threads. */
 GIVES_UP(confines_by_ids, setgroups(0, NULL) + setgid(65534) + setuid(65534), 1)
 GIVES_UP(confines_by_effective_ids, setegid(65534) + seteuid(65534), 1)
 GIVES_UP(confines_by_all_ids, setresgid(65534, 65534, 65534) + setresuid(65534, 65534, 65534), 1)
 
-/* The kernel lets it read, write, return from signals, and end its one thread. */
+/* The kernel permits only read, write, return from signals, and the end of its only thread. */
 static int computes_strictly(void) {
   prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT);
   say("strict\n");
@@ -928,10 +929,10 @@ static int pipe_ends_when_closed(void) {
   }
   nap();
   close(ends[1]);
-  return (int)read(ends[0], &byte, 1); /* 0, unless somebody else keeps the other end open */
+  return (int)read(ends[0], &byte, 1); /* 0, unless somebody else has the other end open */
 }
 
-/* ---- SIGTRAP and SIGILL, and masks that have them */
+/* ---- SIGTRAP and SIGILL, and masks with them */
 
 static int own = SIGTRAP;
 
@@ -939,7 +940,7 @@ static int own = SIGTRAP;
 #define INT3 __asm__ volatile("int3")
 #define INT3_OF_TWO_BYTES __asm__ volatile(".byte 0xCD, 3")
 
-/* The address behind the trap. */
+/* The address after the trap. */
 static void *trap_here(void) {
   void *address;
   __asm__ volatile("lea 1f(%%rip), %0; int3; 1:" : "=r"(address));
@@ -1050,7 +1051,7 @@ static int jumps_out_of_traps(void) {
     }
     show_trap("after");
   }
-  /* Without the mask, the second is the end. */
+  /* Without the mask, the second trap ends the program. */
   if (sigsetjmp(back, 0) == 0) {
     INT3;
   }
@@ -1119,7 +1120,7 @@ static int blocked_trap_kills(void) {
 }
 static int sent_trap_waits(void) {
   block_all();
-  raise(own); /* by default it ends the process */
+  raise(own); /* ends the process by default */
   show_trap("raised");
   signal(own, count_one);
   show_trap("handled");
@@ -1439,7 +1440,7 @@ static int undefined_kills(void) {
   UNDEFINED;
   return 1;
 }
-/* Bytes as those over heads, but nobody's. */
+/* The same bytes as over instruction heads, but not the agent's. */
 static int undefined_bytes_kill(void) {
   pid_t child = fork();
   if (child == 0) {
@@ -1496,7 +1497,7 @@ static int jumps_out_of_undefined(void) {
     }
     show_trap("after");
   }
-  /* Without the mask, the second is the end. */
+  /* Without the mask, the second trap ends the program. */
   if (sigsetjmp(back, 0) == 0) {
     UNDEFINED;
   }
@@ -1509,7 +1510,7 @@ static void trap_and_step_over(int signal_number, siginfo_t *info, void *context
   show_trap("in the handler");
   step_over(signal_number, info, context);
 }
-/* Each of the two signals blocks itself only. */
+/* Each of the two signals blocks only itself. */
 static int traps_in_handler_of_undefined(void) {
   signal(SIGTRAP, count_one);
   sigaction(SIGILL, &(struct sigaction){.sa_sigaction = trap_and_step_over, .sa_flags = SA_SIGINFO}, NULL);
@@ -1545,7 +1546,7 @@ static int shows_masks_of_undefined(void) { return with_undefined(shows_masks); 
 static int waits_for_undefined(void) { return with_undefined(waits_for_trap); }
 static int raises_undefined_in_own_handler(void) { return with_undefined(raises_in_own_handler); }
 
-/* ---- what changes what the agent may have looked at before */
+/* ---- changes to things that the agent may have read before */
 
 static void show_limit(int resource) {
   struct rlimit a = {1, 1}, b = {2, 2};
@@ -1588,7 +1589,7 @@ static int sum_of_calls(void) {
 }
 static void *const replaced_page = (void *)add_three;
 
-/* As programs do that want huge pages for their text. Nothing of the page is called meanwhile. */
+/* Like programs that want huge pages for their text. Nothing in the page is called meanwhile. */
 REPLACING static int map_over_text(void) {
   static volatile char copy[REPLACED_BYTES];
   volatile char *page = replaced_page;
@@ -1726,7 +1727,7 @@ static const struct {
     PROGRAM(seals_its_text), PROGRAM(removes_its_directory), PROGRAM(takes_all_descriptors), PROGRAM(hides_from_others),
 };
 
-/* ---- what comes before a program, so that the agent is in some state while it runs */
+/* ---- preparations, which put the agent into some state while a program runs */
 
 #define PROBED __attribute__((noinline, noclone))
 #define BUSY(n) \
@@ -1735,7 +1736,7 @@ BUSY(1) BUSY(2) BUSY(3) BUSY(4) BUSY(5) BUSY(6) BUSY(7) BUSY(8)
 
 enum { TOGGLES_MIN = 20 };
 
-/* What the agent has counted: a word of its session, if there is one. */
+/* A counter of the agent: a word of its session, if there is one. */
 static long toggles(const char *session, long offset) {
   int64_t count = TOGGLES_MIN + 1;
   int fd = open(session, O_RDONLY);
@@ -1745,7 +1746,7 @@ static long toggles(const char *session, long offset) {
   return count;
 }
 
-/* Functions that are called often enough are switched on and off from now on. */
+/* From now on, functions are called often enough to be switched on and off. */
 static void be_busy(const char *session, long offset) {
   do {
     for (int i = 0; i < 1000000; i++) {
@@ -1753,7 +1754,7 @@ static void be_busy(const char *session, long offset) {
     }
   } while (toggles(session, offset) <= TOGGLES_MIN);
 }
-/* With this process's number, and without the agent. */
+/* With this process's id, and without the agent. */
 static void run_on_us(char *path) {
   char number[16];
   char *const command[] = {path, number, "1", NULL}, *const nothing[] = {NULL};
@@ -1763,7 +1764,7 @@ static void run_on_us(char *path) {
     waitpid(child, NULL, 0);
   }
 }
-/* PREPARATION is `busy SESSION OFFSET`, the path of a program that is run, or how many microseconds are waited. */
+/* PREPARATION is `busy SESSION OFFSET`, the path of a program to run, or a delay in microseconds. */
 static void prepare(char **arguments) {
   char *preparation = arguments[0];
   if (strcmp(preparation, "busy") == 0) {
@@ -1775,7 +1776,7 @@ static void prepare(char **arguments) {
   }
 }
 
-/* app: the names of the programs. app PROGRAM [PREPARATION]: runs one. */
+/* app: lists the programs. app PROGRAM [PREPARATION]: runs one. */
 int main(int argc, char **argv) {
   if (argc > 2) {
     prepare(argv + 2);

@@ -1,6 +1,7 @@
 /*
- * A process that gives up rights, and is taken over then: it writes to everything that it has mapped. Its relative must not notice.
- * As root, since others have no rights to give up; seccomp and no_new_privs as anybody.
+ * A process that gives up privileges and is then taken over: it writes to everything that it has mapped.
+ * Related processes must not notice. Runs as root, because other users have no privileges to give up; seccomp
+ * and no_new_privs as any user.
  */
 #include "agent/ready.h"
 #include "code/code.h"
@@ -32,10 +33,10 @@
 enum { PAGE = 4096, RET = 0xC3, EVIL = 0xCC, NOBODY = 65534, CHILDREN = 80 };
 #define KEY(level) (0x7fff00000000ULL - 0x100 * (uint64_t)(level))
 
-static uint8_t *page; /* executable, and a copy */
+static uint8_t *page; /* executable, and its copy */
 static uint8_t *alias;
 
-/* As the agent makes it: text with a site, which a copy has taken the place of. */
+/* As the agent makes it: text with a site, replaced by a copy. */
 static void family(void) {
   fixture(true);
   CHECK(kin_meet());
@@ -57,7 +58,7 @@ static void need_root(void) {
   }
 }
 
-/* ---- what whoever takes it over does */
+/* ---- what an attacker does */
 
 static void scribble(void) {
   memset(alias, EVIL, PAGE);
@@ -68,7 +69,8 @@ static void scribble(void) {
   kin->session = EVIL;
 }
 
-/* Each mapping that is shared and leads to a file of ours, by which name whatever. But for the one that is this process's alone. */
+/* Finds each shared mapping of one of our files, under any name, except the file that belongs to this
+ * process alone. */
 static void look_for_shared(void) {
   char line[512], own[32];
   snprintf(own, sizeof own, "-%d.apart\n", getpid());
@@ -90,7 +92,7 @@ static void look_for_shared(void) {
   }
 }
 
-/* What a mapping's rights are is up to whoever has it, within what its file lets. */
+/* A process may change the permissions of its mappings, within those of the file. */
 static void ask_for_more(void) {
   CHECK_EQUAL(mprotect(page, PAGE, PROT_READ | PROT_WRITE), 0);
   memset(page, EVIL, PAGE);
@@ -107,7 +109,7 @@ static bool goes_on(void) {
          ((struct mdl_thread *)session->threads)->rows != EVIL;
 }
 
-/* ---- ways to give up rights */
+/* ---- ways to give up privileges */
 
 static bool by_setuid(void) { return setuid(NOBODY) == 0; }
 static bool by_setreuid(void) { return setreuid(NOBODY, NOBODY) == 0; }
@@ -167,7 +169,7 @@ static int confine_child(bool (*way)(void), bool may_look) {
   return WEXITSTATUS(status);
 }
 
-/* With a file that its calls are in, or without. */
+/* With a file for its calls, or without. */
 static void cross(bool (*way)(void), bool may_look, bool seen) {
   scratch_stays = seen;
   int status = confine_child(way, may_look);
@@ -226,7 +228,7 @@ CROSSES(shouldNotExecuteWhatAProcessWithoutCapabilitiesWrites, by_capabilities, 
 CROSSES(shouldNotExecuteWhatAProcessThatCannotGetCapabilitiesWrites, by_bounding_set, true, true)
 CROSSES(shouldNotExecuteWhatALandlockedProcessWrites, by_landlock, false, true)
 
-/* ---- what is counted on the other side */
+/* ---- what is counted after the crossing */
 
 static int wait_for_end(pid_t child) {
   int status;
@@ -277,7 +279,7 @@ static bool has_file(pid_t process) {
   return access(path, F_OK) == 0;
 }
 
-/* A session whose directory stays, so that a process can make a file there. */
+/* A session whose directory stays, so that a process can create a file there. */
 static void family_with_files(void) {
   need_root();
   scratch_stays = true;
@@ -293,7 +295,7 @@ static void shouldCountWhatAProcessCallsThatHasGivenUpRights(void) {
     call((void *)10);
     CHECK(by_setresuid());
     call((void *)1000);
-    pthread_t thread; /* one that comes later has a block, too */
+    pthread_t thread; /* a later thread has a block as well */
     CHECK(pthread_create(&thread, NULL, call, (void *)100) == 0 && pthread_join(thread, NULL) == 0);
     char byte = 0;
     CHECK(write(pipes[0][1], &byte, 1) == 1 && read(pipes[1][0], &byte, 1) == 1);
@@ -308,7 +310,7 @@ static void shouldCountWhatAProcessCallsThatHasGivenUpRights(void) {
   bool had_file = has_file(child);
   bool told = write(pipes[1][1], "", 1) == 1;
   int status = wait_for_end(child);
-  CHECK_EQUAL(session->children, 1); /* nobody has looked */
+  CHECK_EQUAL(session->children, 1); /* the agent has not looked */
   apart_calls_take(true);
   bool has_one = has_file(child);
   remove_scratch();
@@ -326,7 +328,7 @@ static void shouldCountWhatAProcessCallsThatHasGivenUpRights(void) {
   CHECK_EQUAL(owner_is_gone(((struct mdl_process *)session->processes)->owner), true);
 }
 
-/* Its blocks are others' then, with what was counted in them. */
+/* Its blocks then belong to others, with the counts in them. */
 static void shouldHandOnTheBlocksOfOneThatWasCounted(void) {
   family_with_files();
   for (int i = 0; i < CHILDREN; i++) {
@@ -413,7 +415,7 @@ static void shouldSayWhatIsNotCounted(void) {
   CHECK_EQUAL(session->processes_apart, 1);
 }
 
-/* Durations when the file is full, and a second thread that has no spare block. */
+/* Durations when the file is full, and a second thread without a spare block. */
 static void shouldSayWhatFoundNoRoomInTheFile(void) {
   family_with_files();
   pid_t child = fork();
@@ -453,7 +455,7 @@ static uint64_t random_word(void) {
   return random_state;
 }
 
-/* As like what belongs there as not: small numbers, places in the file, great numbers. */
+/* A plausible or implausible word: small numbers, offsets in the file, large numbers. */
 static uint64_t foreign_word(const struct apart *head) {
   uint64_t word = random_word();
   switch (word >> 61) {
@@ -479,7 +481,7 @@ static void fill_with_foreign_words(struct apart *head, uint64_t bytes, int word
   head->forks = (uint32_t)random_word();
   uint64_t table = apart_table_bytes(FUNCTIONS);
   for (uint64_t rows = APART_ROOM + table / 2; rows < APART_ROOM + 2 * table; rows += table) {
-    for (uint32_t i = 0; i < FUNCTIONS; i++) { /* rows one above the other, and the same one for several */
+    for (uint32_t i = 0; i < FUNCTIONS; i++) { /* overlapping rows, and one row for several functions */
       *(uint64_t *)((char *)head + rows + 8 * i) = (uintptr_t)head + sizeof *head + (random_word() & 0xff8);
     }
   }
@@ -508,7 +510,7 @@ static uint64_t all_calls(void) {
   return calls;
 }
 
-/* What the master and readers hold to: nothing falls, and nothing is more than there was time for. */
+/* Invariants of the master and of readers: nothing falls, and nothing exceeds what the time allows. */
 static void check_sanity(uint64_t memory_before) {
   static uint64_t calls_before;
   uint64_t calls = all_calls(), ticks = __builtin_ia32_rdtsc() - session->start_tsc;
@@ -523,7 +525,7 @@ static void check_sanity(uint64_t memory_before) {
   }
 }
 
-/* It writes at whatever moment, and takes pages away. */
+/* It writes at any moment, and removes pages. */
 static void shouldStaySaneWhateverIsWrittenToItsFile(void) {
   family_with_files();
   enum { ROUNDS = 400 };
@@ -559,7 +561,7 @@ static void shouldStaySaneWhateverIsWrittenToItsFile(void) {
   CHECK(session->threads_refused <= 1000 * (ROUNDS + 1));
 }
 
-/* The same, one step after the other. */
+/* The same, step by step. */
 static void shouldTakeNothingFromAFileThatCannotBe(void) {
   family_with_files();
   enum { ROUNDS = 3000 };
@@ -586,7 +588,7 @@ static void shouldTakeNothingFromAFileThatCannotBe(void) {
     apart_calls_take(i % 3 != 0);
     check_sanity(memory);
   }
-  CHECK(ftruncate(file, 100) == 0); /* which the process could not */
+  CHECK(ftruncate(file, 100) == 0); /* which the process could not do */
   apart_calls_take(true);
   check_sanity(memory);
   kill(child, SIGKILL);
@@ -596,7 +598,7 @@ static void shouldTakeNothingFromAFileThatCannotBe(void) {
   CHECK_EQUAL(session->children, 0);
 }
 
-/* It says that it is gone. Others have its blocks, and it has its file. */
+/* It reports that it is gone. Others have its blocks, and it has its own file. */
 static void shouldNotTouchTheBlocksThatItHasLost(void) {
   family_with_files();
   int pipes[2][2];
@@ -629,7 +631,8 @@ static void shouldNotTouchTheBlocksThatItHasLost(void) {
   CHECK_EQUAL(sum_of_calls(1), 7);
 }
 
-/* Why it is a file of its own, and not a part of the session's: the broken twin has such a part, and all of the session by it. */
+/* Why it has a file of its own, rather than a part of the session's: the broken twin has such a part, and
+ * through it the whole session. */
 static void shouldHaveTheWholeOfAFileByAPartOfIt(void) {
   family_with_files();
   uint64_t part = session->limit - PAGE;
@@ -651,7 +654,7 @@ static void shouldHaveTheWholeOfAFileByAPartOfIt(void) {
   int status = wait_for_end(child);
   remove_scratch();
   uint64_t store = entry_of(0)->store;
-  entry_of(0)->store = (uintptr_t)alias; /* where it is written to when the process ends */
+  entry_of(0)->store = (uintptr_t)alias; /* where the process writes when it ends */
   CHECK_EQUAL(status, 3);
   CHECK_EQUAL(store, EVIL);
 }
@@ -689,13 +692,13 @@ static bool wait_for(const int pipe[2]) {
   return read(pipe[0], &byte, 1) == 1;
 }
 
-/* So it is not counted. */
+/* So that it is not counted. */
 static void make_no_files(void) {
   const struct rlimit none = {0, RLIM_INFINITY};
   CHECK_EQUAL(setrlimit(RLIMIT_FSIZE, &none), 0);
 }
 
-/* It writes nothing to its block between leaving and looking: as a thread that waits for requests. */
+/* It writes nothing to its block between leaving and looking, like a thread that waits for requests. */
 static void shouldKeepItsBlockWhenAnotherProcessHasTakenItOver(void) {
   need_root();
   scratch_stays = true; /* the session is mapped by its file, and shows what others write */
@@ -720,7 +723,7 @@ static void shouldKeepItsBlockWhenAnotherProcessHasTakenItOver(void) {
   CHECK(has_left);
   const struct mdl_thread *block = block_newest();
   CHECK_EQUAL(block->tid, child);
-  session->thread_count += CHILDREN; /* so many that there is none for each */
+  session->thread_count += CHILDREN; /* so many that there is not one for each */
   pid_t other = fork();
   if (other == 0) {
     record_entry_slow(entry_of(0), address_of(0), KEY(1));
@@ -750,7 +753,8 @@ static void record_in_children(int count) {
   }
 }
 
-/* Blocks lie side by side: the page of its own has been copied, and what others make there later is not in the copy. */
+/* Blocks are adjacent: the page of its own block has been copied, and the copy lacks what others add to the
+ * page later. */
 static void shouldTakeNoBlockThatOthersHaveMadeSince(void) {
   need_root();
   scratch_stays = true; /* see above */
@@ -843,7 +847,7 @@ static void shouldNotGoWithAVforkChild(void) {
   CHECK_EQUAL(page[0], RET + 1);
 }
 
-/* The other way round: it is the process with the agent that becomes nobody, and its child stays root. */
+/* The other way round: the process with the agent becomes nobody, and its child stays root. */
 static void shouldNotBeHadByAnAgentThatHasBecomeNobody(void) {
   need_root();
   family();
@@ -880,7 +884,7 @@ static void shouldKeepItsAgentWithoutRelatives(void) {
   CHECK_EQUAL(page[0], RET + 1);
 }
 
-/* Who has not asked yet does not ask it any more. */
+/* A process that has not asked yet does not ask it any more. */
 static void shouldHaveNoKinThatItHasBecomeAStrangerTo(void) {
   need_root();
   CHECK(kin_meet());

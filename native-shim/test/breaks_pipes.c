@@ -1,4 +1,5 @@
-/* Ends with 1 when a write to a pipe succeeds though its other end has been closed: somebody has a copy of that. */
+/* Ends with 1 when a write to a pipe succeeds although its other end has been closed: then somebody has a
+ * copy of it. */
 #include <signal.h>
 #include <unistd.h>
 

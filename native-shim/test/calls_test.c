@@ -17,7 +17,7 @@
 
 #define RETURN_ADDRESS 0x1234u
 
-static uint8_t *stubs; /* of the test's sites, one behind the other */
+static uint8_t *stubs; /* of the test's sites, consecutive */
 
 static uint64_t stub_of(int function) { return (uintptr_t)stubs + (uint64_t)function * STUB_BYTES; }
 
@@ -35,7 +35,7 @@ static void whole_fixture(void) {
   }
 }
 
-/* What a stub has on the stack around its body. */
+/* A stub's stack around its body. */
 struct words {
   uint64_t stub;
   struct mdl_call call;
@@ -116,7 +116,7 @@ static void shouldForgetCallsThatAJumpLeaves(void) {
   enter(0, &inner);
   spin();
   leave(0, &inner);
-  leave(0, &outer); /* the one between was left */
+  leave(0, &outer); /* the middle one was left */
   CHECK_EQUAL(calls(0), 3);
   CHECK_EQUAL(recorded(0), 2);
   uint64_t nested = row_of(0)->nested;
@@ -129,7 +129,7 @@ static void shouldForgetCallsThatAJumpLeaves(void) {
 }
 
 static void *return_in_a_child(void *words) {
-  record_forked(); /* what a forked child has: a block of its own, younger than the call */
+  record_forked(); /* as a forked child: its own block, younger than the call */
   record_thread();
   leave(3, words);
   CHECK_EQUAL(recorded(3), 0);
@@ -172,7 +172,7 @@ static void shouldKnowASiblingCall(void) {
   CHECK_EQUAL(enter_from(1, &sibling, words.stub), CALLS_SIBLING);
   CHECK_EQUAL(calls(1), 0); /* it comes again */
   CHECK_EQUAL(enter_from(1, &sibling, words.stub + STUB_BYTES / 2), CALLS_SEEN);
-  memset((void *)stub_of(0), 0xE9, 5); /* it leads to its counter */
+  memset((void *)stub_of(0), 0xE9, 5); /* the stub leads to its counter */
   CHECK_EQUAL(enter_from(1, &sibling, words.stub), CALLS_SIBLING);
   memset((void *)stub_of(0), 0xCC, STUB_SITE);
   CHECK_EQUAL(enter_from(1, &sibling, words.stub), CALLS_SEEN);
@@ -219,7 +219,7 @@ static ucontext_t caller, coroutine;
 
 static void attach(void) { record_thread(); }
 
-/* Else the frame below all others would have the key of some call of the coroutine. */
+/* Otherwise the outermost frame would have the key of some call of the coroutine. */
 static void shouldTakeNoStackForTheThreadsThatMayBeAnothers(void) {
   static char stack[1 << 16];
   whole_fixture();

@@ -1,4 +1,5 @@
-/* A unit test is a function; each runs in a process of its own, since the shim is one of each kind per process. */
+/* A unit test is a function. Each runs in its own process, because the shim can exist only once per
+ * process. */
 #ifndef MDL_CHECK_H
 #define MDL_CHECK_H
 
@@ -48,7 +49,8 @@ static inline void skip(const char *why) {
   _exit(SKIPPED);
 }
 
-/* A test is chosen by its name, and left out by a minus and its name; without names all the others are run. */
+/* A test is selected by its name, and excluded by a minus and its name; without selected names, all others
+ * are run. */
 static inline bool is_chosen(const char *name, char **choice) {
   bool chosen = !choice[0] || choice[0][0] == '-';
   for (; *choice; choice++) {

@@ -1,4 +1,4 @@
-/* Clients at probes whose code is an array of bytes, and whose stubs are words that hold a displacement. */
+/* Clients at probes whose code is an array of bytes, and whose stubs are words with a displacement. */
 #include "code/code.h"
 #include "code/death.h"
 #include "code/toggle.h"
@@ -59,7 +59,7 @@ static void make_whole(int function) {
   exit_of(function)->on = entry_of(function)->on;
 }
 
-/* Where the site's stub leads to, from its head. Its alias lies 4 bytes behind it, its displacement at 8. */
+/* The target of the site's stub, from its head. The alias is 4 bytes after it, the displacement at 8. */
 static int64_t target_of(const struct mdl_site *site) {
   return *(const int32_t *)(site->stub + 4 + 8) + 8 + (int64_t)sizeof(int32_t);
 }
@@ -92,7 +92,7 @@ static void shouldStoreDataAloneFromFunctionToFunction(void) {
   fastinst_activate(entry(2), run_first);
   *(uint8_t *)entry_of(2)->store = 0x55;
   *(int32_t *)(entry_of(2)->stub + 4 + 8) = 0x55555555;
-  /* The byte is put right, since step 3 finds it wrong; nothing has stored to the stub. */
+  /* Step 3 finds the byte wrong and corrects it; nothing has stored to the stub. */
   CHECK_EQUAL(fastinst_activate(entry(2), run_second), FASTINST_OK);
   CHECK_EQUAL(*(int32_t *)(entry_of(2)->stub + 4 + 8), 0x55555555);
   come_to_probe(entry_of(2), address_of(2));
@@ -183,7 +183,7 @@ static void shouldLeaveAClientThatForks(void) {
   come_to_probe(entry_of(0), address_of(0));
   come_to_probe(entry_of(0), address_of(0));
   if (first.calls >= 100) {
-    _exit(first.calls == 100 ? 0 : 1); /* a child, where no client runs any more */
+    _exit(first.calls == 100 ? 0 : 1); /* a child, where clients no longer run */
   }
   CHECK_EQUAL(first.calls, 2);
   for (int status, children = 0; children < 2; children++) {
@@ -213,7 +213,7 @@ static void shouldKeepWholeFunctionOnForItsReturnAlone(void) {
   make_whole(1);
   CHECK_EQUAL(fastinst_activate(leave(1), run_first), FASTINST_OK);
   CHECK(is_on(entry_of(1)));
-  CHECK_EQUAL(target_of(entry_of(1)), CLIENT); /* it makes the frame */
+  CHECK_EQUAL(target_of(entry_of(1)), CLIENT); /* it opens the frame */
   CHECK_EQUAL(target_of(exit_of(1)), CLIENT);
   CHECK_EQUAL(fastinst_activate(entry(1), FASTINST_COUNT), FASTINST_OK);
   CHECK_EQUAL(target_of(entry_of(1)), CLIENT);
@@ -243,7 +243,7 @@ static uint64_t recorded(int function) {
 }
 
 static void shouldSeeReturnsThatTheRecorderDoesNotWant(void) {
-  struct mdl_call call[2] = {{0}}; /* behind the first, where it returns to */
+  struct mdl_call call[2] = {{0}}; /* after the first, at its return */
   client_fixture();
   make_whole(1);
   fastinst_activate(leave(1), run_first);
@@ -283,7 +283,7 @@ static void shouldLeaveSelfTimeToTheCallerOfAnUntimedCall(void) {
   calls_enter_client(entry_of(0), outer);
   calls_enter_client(entry_of(1), untimed);
   calls_enter_client(entry_of(2), inner);
-  /* What reading the clock takes is taken off: a call that does nothing may last for no time. */
+  /* The cost of reading the clock is subtracted: an empty call may take no time. */
   for (uint64_t begin = ticks_now(); ticks_now() - begin < 10000;) {
   }
   leave_client(2, inner);
@@ -311,7 +311,7 @@ static void shouldCountCallsOfASiteThatCountsOnlyWhenRecorded(void) {
 
 static void shouldChangeNothingWhenOneProbeIsNone(void) {
   client_fixture();
-  sites[5].bodies = 0; /* the filters leave it out */
+  sites[5].bodies = 0; /* the filters exclude it */
   fastinst_probe probes[3] = {1, 2 * FUNCTIONS, 3};
   CHECK_EQUAL(fastinst_activate_all(probes, 3, run_first), FASTINST_NO_PROBE);
   probes[1] = 5;
@@ -425,13 +425,13 @@ static void shouldWaitForThreadsThatAreInAClientTakenAway(void) {
   CHECK_EQUAL(fastinst_synchronize(0), FASTINST_OK);
 }
 
-/* ---- who wants a site */
+/* ---- users of a site */
 
 enum { ROUNDS = 100000 };
 
 static _Atomic int arrived;
 
-/* Spins: both come out of it together. */
+/* Spins: both leave at the same time. */
 static void meet(int *meetings) {
   int all = 2 * ++*meetings;
   atomic_fetch_add(&arrived, 1);
@@ -463,7 +463,7 @@ static void *wish_as_client(void *unused) {
   return NULL;
 }
 
-/* Whatever the order in which a client and the recorder change their minds, a site is on if one of them wants it. */
+/* In whatever order a client and the recorder change their minds, a site is on if either of them wants it. */
 static void shouldAgreeWithARecorderThatChangesItsMindAtTheSameTime(void) {
   pthread_t client;
   unsigned seed = 1;
@@ -498,7 +498,7 @@ static void *activate_many(void *unused) {
   return NULL;
 }
 
-/* Each site comes many times, so some are switched on again behind the agent that dies. */
+/* Each site occurs many times, so some are switched on again behind the dying agent. */
 static void shouldStayOffWhenTheAgentDiesMeanwhile(void) {
   pthread_t thread;
   client_fixture();
@@ -577,7 +577,7 @@ static void *attach_and_detach(void *rounds) {
   return NULL;
 }
 
-/* While slices open and close: a client's call must never be passed by. */
+/* While slices open and close: a client's call must never be skipped. */
 static void shouldNotLeadToTheCounterWhileAClientIsAttached(void) {
   int rounds = 20000;
   uint32_t function = 2;

@@ -43,7 +43,7 @@ static uint64_t free_address(void) {
   return (uintptr_t)at;
 }
 
-/* The permissions in /proc/self/maps of the mapping that holds `address`. */
+/* Permissions in /proc/self/maps of the mapping that contains `address`. */
 static const char *permissions(uint64_t address) {
   static char line[512], result[5];
   FILE *maps = fopen("/proc/self/maps", "r");
@@ -117,7 +117,7 @@ static void shouldRemapRunningTextSoThatStoresThroughTheAliasAreExecuted(void) {
   uint64_t before = runs;
   while (runs < before + 2) {
   }
-  CHECK_EQUAL(last_seen, 0x55667788); /* the thread that ran all the while sees it too */
+  CHECK_EQUAL(last_seen, 0x55667788); /* the thread that kept running sees it as well */
   stop_running = true;
   pthread_join(thread, NULL);
   int child = fork();
@@ -148,7 +148,7 @@ static void shouldReplaceTextUnderRunningThreads(void) {
   uint64_t at = free_address();
   int64_t text_alias = code_map(at, 8192);
   CHECK(text_alias > 0);
-  uint64_t function = 4096 - 3; /* its constant lies across the boundary of the pages */
+  uint64_t function = 4096 - 3; /* its constant straddles the page boundary */
   put_constant((uint8_t *)text_alias + function, OLD);
   straddler = function_at(at + function);
   int64_t old = code_copy(at, 8192, 0), new = code_copy(at, 8192, 0);
@@ -170,7 +170,7 @@ static void shouldReplaceTextUnderRunningThreads(void) {
     pthread_join(threads[i], NULL);
   }
   CHECK_TEXT(permissions(at), "r-xp");
-  CHECK_EQUAL(code_copy(at, 8192, (uint64_t)new), new); /* to the same place again */
+  CHECK_EQUAL(code_copy(at, 8192, (uint64_t)new), new); /* to the same address again */
   CHECK_EQUAL(code_copy(at + 1, 8192, 0), -EINVAL);
   CHECK_EQUAL(code_copy(at, 1ULL << 40, 0), -ENOSPC);
 }
@@ -182,7 +182,7 @@ static void shouldNotTakeAFileOfTheApplicationForItsOwn(void) {
   int64_t alias = code_copy(at, 4096, 0);
   CHECK(alias > 0);
   int null = open("/dev/null", O_RDWR);
-  for (int file = 3; file < 64; file++) { /* whichever it has */
+  for (int file = 3; file < 64; file++) { /* whichever number it has */
     if (file != null) {
       dup2(null, file);
     }
@@ -229,7 +229,7 @@ enum { LINES = 100, REPLACED = 2000 };
 
 static _Alignas(64) uint64_t shared_words[LINES][8];
 
-/* Counts in the four bytes of each word that are its own. */
+/* Counts in the four bytes of each word that belong to it. */
 static void *count_in_all(void *high) {
   unsigned shift = high ? 32 : 0;
   uint64_t stores[LINES][3];
@@ -284,7 +284,7 @@ static void make_five(uint32_t index, uint8_t *at) {
   sites[index].size = FIVE;
 }
 
-/* A page between two that nobody may touch. */
+/* A page between two inaccessible ones. */
 static uint8_t *lone_page(void) {
   uint8_t *pages = mmap(NULL, 3 * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   CHECK(pages != MAP_FAILED);
@@ -315,7 +315,7 @@ static void shouldToggleFiveBytesAndNoOthers(void) {
   }
 }
 
-/* Neighbours whose words overlap: one word is aligned, the other begins with its site. */
+/* Neighbours with overlapping words: one word is aligned, the other begins with its site. */
 static _Alignas(64) uint8_t crowded[LINE];
 
 static void *toggle_five(void *second) {
@@ -382,7 +382,7 @@ static void shouldDecodeTheLengthsThatObjdumpSees(void) {
         continue;
       }
       address += bias;
-      if (previous && address < at + LENGTH - 16 /* the last one is cut */) {
+      if (previous && address < at + LENGTH - 16 /* the last one is truncated */) {
         CHECK_EQUAL(lengths[previous - at], address - previous);
         for (uint64_t inside = previous + 1; inside < address; inside++) {
           CHECK_EQUAL(lengths[inside - at], 0);
@@ -399,13 +399,13 @@ static void shouldDecodeTheLengthsThatObjdumpSees(void) {
 }
 
 static void shouldStopDecodingAtTheFirstBadInstruction(void) {
-  static const uint8_t text[] = {0x90, 0x48, 0x89, 0xC3, 0x06 /* push %es: not in 64-bit mode */, 0x90};
+  static const uint8_t text[] = {0x90, 0x48, 0x89, 0xC3, 0x06 /* push %es: invalid in 64-bit mode */, 0x90};
   uint8_t lengths[sizeof text];
   CHECK_EQUAL(decode_lengths((uintptr_t)text, sizeof text, lengths), 4);
   CHECK_EQUAL(lengths[0], 1);
   CHECK_EQUAL(lengths[1], 3);
   CHECK_EQUAL(lengths[4], 0);
-  CHECK_EQUAL(decode_lengths((uintptr_t)text, 2, lengths), 1); /* the last one is cut */
+  CHECK_EQUAL(decode_lengths((uintptr_t)text, 2, lengths), 1); /* the last one is truncated */
 }
 
 /* ---- names */

@@ -73,7 +73,8 @@ static const char *answer_on(int file) {
   return text;
 }
 
-/* An agent that has gone away before all is read resets the connection; what was answered is read all the same. */
+/* If the agent closes before everything is read, the connection is reset; the answer can be read all the
+ * same. */
 static const char *ask(const char *bytes, size_t length) {
   int file = connected();
   for (size_t sent = 0; sent < length;) {
@@ -95,7 +96,7 @@ static void shouldAnswerARequest(void) {
   remove_scratch();
 }
 
-/* Its wake came before the sleep began. Else it would last longer than a test may. */
+/* Its wake-up came before the sleep began. Otherwise the sleep would outlast the test. */
 static void shouldNotSleepWhileARequestWaits(void) {
   start_without_agent();
   int file = connected();
@@ -130,7 +131,8 @@ static void shouldBeForItsOwnerWhateverTheUmask(void) {
   remove_scratch();
 }
 
-/* Where a directory lets everybody in, and somebody has changed the mode of the socket, its owner is asked for. */
+/* If everybody may enter a directory, and the mode of the socket was changed, the socket's owner is
+ * checked. */
 static void shouldNotListenToAnotherUser(void) {
   if (geteuid() != 0) {
     skip("only root can be another user");
@@ -209,7 +211,7 @@ static void shouldTakeTheLongestRequest(void) {
   remove_scratch();
 }
 
-/* Others are served while the places but one are taken by silent ones, and those lose theirs. */
+/* Other clients are served while silent ones take all places but one, and the silent ones lose theirs. */
 static void shouldNotWaitForSilentClients(void) {
   control_patience_nanos = FOR_EVER_NANOS;
   start();
@@ -234,7 +236,7 @@ static void shouldNotWaitForSilentClients(void) {
   remove_scratch();
 }
 
-/* More than there are places for: they wait in the kernel's queue, and each is answered. */
+/* More clients than places: they wait in the kernel's queue, and each is answered. */
 static void shouldServeMoreClientsThanItHasPlaces(void) {
   start();
   int files[16];
@@ -310,9 +312,9 @@ static void shouldNotRemoveWhatHasTakenTheSocketsPlace(void) {
   remove_scratch();
 }
 
-/* Lines of all bytes and lengths, in pieces, some without an end: each is answered, or refused for a reason. */
+/* Lines of all bytes and lengths, in pieces, some unterminated: each is answered, or refused with a reason. */
 static void shouldSurviveAnyBytes(void) {
-  control_patience_nanos = FOR_EVER_NANOS; /* all have an end */
+  control_patience_nanos = FOR_EVER_NANOS; /* all are terminated */
   start();
   const char *given = getenv("MDL_FUZZ_CASES");
   long cases = given ? atol(given) : 20000;

@@ -1,4 +1,4 @@
-// googletest forks for a death test, and warns when its process has more threads than one.
+// googletest forks for a death test, and warns if its process has several threads.
 #include <cstdlib>
 #include <gtest/gtest.h>
 

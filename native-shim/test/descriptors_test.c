@@ -1,4 +1,4 @@
-/* The agent gets descriptors of its own. What the program has registered by its descriptors stays. */
+/* The agent gets its own descriptors. What the program has registered by its descriptors stays. */
 #include "agent/descriptors.h"
 #include "fixture.h"
 #include "process/threads.h"
@@ -37,7 +37,7 @@ static void block(int signal) {
 static void give_agent_its_own(void) {
   create_session();
   block(SIGCHLD);
-  signal(SIGCHLD, SIG_IGN); /* drops one that the fixture's shell has left */
+  signal(SIGCHLD, SIG_IGN); /* drops one left by the fixture's shell */
   signal(SIGCHLD, SIG_DFL);
   CHECK_EQUAL(threads_start_agent(take_own), 0);
   CHECK(descriptors_await_own(UINT64_MAX / 2));
@@ -53,7 +53,7 @@ static bool is_pending(int signal) {
   return sigismember(&set, signal);
 }
 
-/* The number that the queue has is `number`. */
+/* The queue's registered signal is `number`. */
 static void checkNotification(int number) {
   char name[64];
   struct mq_attr attributes = {.mq_maxmsg = 4, .mq_msgsize = 32};
@@ -137,7 +137,7 @@ static void shouldLeaveTheNotificationOfADirectory(void) {
   CHECK(notified);
 }
 
-/* ---- a file system in user space: what its server is told of closing */
+/* ---- a file system in user space: what its server is told about closes */
 
 struct told {
   uint64_t locked_by; /* owner of the lock */
@@ -203,7 +203,7 @@ static void serve(int device, struct told *told) {
   _exit(0);
 }
 
-/* Its copy is closed as by another process: the server is told of a closing by somebody who has no locks. */
+/* Its copy is closed as by another process: the server is told of a close by an owner without locks. */
 static void shouldLeaveLocksAndFilesOfAFileSystemInUserSpace(void) {
   char directory[] = "/tmp/mdl-descriptors-test.XXXXXX", how[100], name[PATH_MAX];
   struct told *told = mmap(NULL, sizeof *told, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -228,14 +228,14 @@ static void shouldLeaveLocksAndFilesOfAFileSystemInUserSpace(void) {
   CHECK(told->locked_by != 0);
   give_agent_its_own();
   CHECK_EQUAL(told->flushes_of_owner, 0);
-  CHECK(told->flushes_of_others > 0); /* the shell that the fixture starts has copies, too */
+  CHECK(told->flushes_of_others > 0); /* the shell started by the fixture has copies as well */
   CHECK_EQUAL(told->releases, 0);
   close(file);
   CHECK_EQUAL(told->flushes_of_owner, 1);
   waitpid(server, NULL, 0); /* it ends with the last file: nobody has a copy */
 }
 
-/* With a message queue and without: the copies are closed by different processes. */
+/* With and without a message queue: the copies are closed by different processes. */
 static void checkEnd(bool with_queue) {
   int ends[2];
   char byte;

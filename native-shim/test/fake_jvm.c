@@ -1,6 +1,7 @@
 /*
- * Stands in for libjvm.so and the Java agent, and does to the process what a JVM does, or may do, at its worst:
- * FAKE_JVM is a comma-separated list of what. What it finds wrong it appends to the session's log as "FAKE: ...".
+ * Stands in for libjvm.so and the Java agent, and does to the process what a JVM does, or may do, at its
+ * worst. FAKE_JVM is a comma-separated list of behaviours. Failed checks are appended to the session's log as
+ * "FAKE: ...".
  */
 #include <mdl/api.h>
 
@@ -26,7 +27,7 @@ static JavaVMInitArgs *arguments;
 
 static void read_behaviour(void) {
   static const char name[] = "FAKE_JVM=";
-  for (char **at = environ; *at; at++) { /* getenv is the shim's */
+  for (char **at = environ; *at; at++) { /* getenv is interposed by the shim */
     if (strncmp(*at, name, sizeof name - 1) == 0) {
       strncpy(behaviour, *at + sizeof name - 1, sizeof behaviour - 1);
     }
@@ -117,7 +118,7 @@ static void take_signals(void) {
   if (!sigismember(&now, SIGTERM) || !sigismember(&now, SIGCHLD)) {
     complain("an agent thread takes signals");
   }
-  for (int i = 0; i < 100; i++) { /* as implicit null checks */
+  for (int i = 0; i < 100; i++) { /* like implicit null checks */
     if (sigsetjmp(recovery, 1) == 0) {
       int *volatile null = NULL;
       *null = 1;
@@ -211,7 +212,7 @@ static void end_the_process(void) {
   }
 }
 
-/* ---- JNI, as much as is used */
+/* ---- the part of JNI that is used */
 
 static struct JNINativeInterface_ functions;
 static struct JNIInvokeInterface_ invocations;
@@ -271,7 +272,7 @@ static void JNICALL call_start(JNIEnv *env, jclass type, jmethodID method, const
   memcpy(&call, &api->renew_clocks, sizeof call);
   for (int beats = 0;; beats++) {
     usleep(1000);
-    if (!does("stuck") || beats < 1500) { /* longer than the watchdog's pauses, so that it has begun */
+    if (!does("stuck") || beats < 1500) { /* longer than the watchdog's intervals, so that it has begun */
       call();
     }
   }

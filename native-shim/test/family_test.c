@@ -58,7 +58,7 @@ static uint64_t sum_of(const struct mdl_thread *thread) {
   return sum;
 }
 
-/* As a reader finds it. */
+/* As a reader computes it. */
 static uint64_t calls_of(const struct mdl_process *process) {
   uint64_t calls = process->calls;
   for (struct mdl_thread *at = (struct mdl_thread *)session->threads; at; at = (struct mdl_thread *)at->next) {
@@ -132,7 +132,7 @@ static void shouldHaveARecordOfEachProcess(void) {
   CHECK(childs->last_cpu_nanos > 0);
   CHECK_EQUAL(session->process_count, 3);
   CHECK_EQUAL(session->children, 0);
-  CHECK_EQUAL(session->state, MDL_STARTING); /* it is the agent's process that ends a session */
+  CHECK_EQUAL(session->state, MDL_STARTING); /* only the agent's process ends a session */
 }
 
 static void shouldNoteWhoWasKilled(void) {
@@ -243,7 +243,7 @@ static void shouldNotBeDisturbedByVforkAndSpawn(void) {
   CHECK_EQUAL(session->state, MDL_STARTING);
 }
 
-/* ---- blocks and records of those that have ended */
+/* ---- blocks and records of ended processes */
 
 static void shouldKeepProcessesApartWhileTheirBlocksAreFew(void) {
   enum { CHILDREN = 40 };
@@ -301,9 +301,9 @@ static void shouldNeitherLeakNorMixOverTenThousandForks(void) {
     end_of(children[i]);
   }
   family_sweep();
-  /* No more than the rows of functions that a block had not met before, and the chunks of durations that none of its
-   * calls had taken, of which there are more on a busy machine. A leak of a block, or of a row, for each of the 7,000
-   * forks since would be several times that. */
+  /* Only the rows of functions that a block had not met before, and chunks of durations new to its calls,
+   * of which there are more on a busy machine. A leak of a block or a row for each of the 7,000 forks since
+   * would be several times that. */
   CHECK(session->arena_next - arena_when_all_kept < 2 << 20);
   CHECK_EQUAL(session->arena_refused, 0);
   CHECK_EQUAL(session->threads_refused, 0);
@@ -322,7 +322,7 @@ static void shouldNeitherLeakNorMixOverTenThousandForks(void) {
   CHECK_EQUAL(listed, RECORDS);
   CHECK_EQUAL(listed + session->processes_forgotten, FORKS + 1);
   CHECK_EQUAL(calls, expected_calls);
-  /* The latest, one by one: of ids that were given twice, the newer record comes first only by chance. */
+  /* The latest, one by one: if an id was used twice, the newer record comes first only by chance. */
   int checked = 0;
   for (int i = FORKS - 500; i < FORKS; i++) {
     const struct mdl_process *childs = process_of(children[i]);
@@ -405,7 +405,7 @@ static void shouldAddUpTheCpuTimeOfForkedProcessesThatLiveAndThatHaveEnded(void)
 
 /* ---- the end of the agent */
 
-/* Runs in a process of its own, of which `observe` is a forked child: its verdict. */
+/* Runs a process that forks a child, which calls `observe`, and takes the child's verdict. */
 static void observe_child_of(void (*master)(void), void (*observe)(void)) {
   int verdict[2], to_master[2], ready[2];
   CHECK_EQUAL(pipe(verdict) + pipe(to_master) + pipe(ready), 0);
@@ -514,7 +514,7 @@ static void shouldSwitchOffAtTheNextForkWhenTheAgentsProcessWasKilled(void) {
 
 static void on_jvm_fault(int number) { (void)number; }
 
-/* The JVM is up, so faults come to the shim first. */
+/* The JVM is up, so faults go to the shim first. */
 static void arm_then_fault(void) {
   if (!begun) {
     begun = true;
@@ -549,7 +549,7 @@ static void arm_then_die(void) {
 
 static void see_that_the_end_of_one_lease_switches_all_off(void) {
   record_sample_entry_slow(entry_of(0), address_of(0), KEY(1));
-  check_all(OFF, OFF); /* a new thread, besides */
+  check_all(OFF, OFF); /* and a new thread */
   arm_all();
   check_all(ENTRY_ON, EXIT_ON);
   functions[2].deadline = __rdtsc() - 1;
@@ -562,7 +562,7 @@ static void shouldSwitchOffAtTheEndOfALeaseWhenTheAgentsProcessWasKilled(void) {
 }
 
 static void shouldLetTogglesReachAllProcesses(void) {
-  /* The fixture's code is data, so this is about memory alone; FamilyIT does it with code. */
+  /* The fixture's code is data, so this tests only memory; FamilyIT does it with code. */
   fixture(true);
   int ends[2];
   CHECK_EQUAL(pipe(ends), 0);
@@ -594,7 +594,7 @@ static void *beat(void *unused) {
 
 enum { WATCH_NANOS = 20000000 };
 
-/* On a thread of the agent's: the watchdog knows when that has no processor. */
+/* On a thread of the agent: the watchdog knows when that has no processor. */
 static void start_beating(void) {
   watch_nanos = WATCH_NANOS;
   beating = true;
@@ -605,7 +605,7 @@ static void start_beating(void) {
   CHECK_EQUAL(session->state, MDL_ARMED);
 }
 
-/* Of the test's own clock, while it beats. */
+/* By the test's own clock, while it beats. */
 static void let_watchdog_wake_up_often(void) {
   uint64_t end = clock_nanos(CLOCK_MONOTONIC) + 10 * WATCH_NANOS;
   while (clock_nanos(CLOCK_MONOTONIC) < end) {
@@ -663,7 +663,7 @@ static void shouldNotTakeAStoppedProcessForDead(void) {
   int status;
   CHECK_EQUAL(waitpid(child, &status, WUNTRACED), child);
   CHECK(WIFSTOPPED(status));
-  usleep(20 * WATCH_NANOS / 1000); /* what is tested: that much later than the watchdog's patience */
+  usleep(20 * WATCH_NANOS / 1000); /* the tested condition: that much later than the watchdog's timeout */
   kill(child, SIGCONT);
   CHECK_EQUAL(end_of(child), 0);
 }
@@ -714,7 +714,7 @@ static void shouldNotSeeWhatRelativesWriteOnceItHasForgottenThem(void) {
   CHECK_EQUAL(kin->alias, 0);
 }
 
-/* ---- forks while code is being made */
+/* ---- forks while code is being generated */
 
 TESTS({"shouldNotSeeWhatRelativesWriteOnceItHasForgottenThem", shouldNotSeeWhatRelativesWriteOnceItHasForgottenThem},
       {"shouldHaveARecordOfEachProcess", shouldHaveARecordOfEachProcess},

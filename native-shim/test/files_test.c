@@ -120,7 +120,7 @@ static void shouldFollowDescriptors(void) {
   CHECK_TEXT(name_of(7), "");
 }
 
-/* A call whose arguments are not its own any more: a handler has come in between. */
+/* A call whose arguments have changed, because a handler has intervened. */
 static void shouldNotTakeTheArgumentsOfAnotherCall(void) {
   begin();
   opened("/a", 3);
@@ -224,7 +224,7 @@ static void *open_all(void *unused) {
   return NULL;
 }
 
-/* Threads that meet may waste numbers, but agree on one. */
+/* Concurrent threads may waste numbers, but agree on one. */
 static void shouldGiveANameOneNumber(void) {
   begin();
   pthread_t threads[THREADS];

@@ -1,4 +1,4 @@
-/* A session in a directory of its own, with functions and sites whose code is an array of bytes. */
+/* A session in its own directory, with functions and sites whose code is an array of bytes. */
 #ifndef MDL_FIXTURE_H
 #define MDL_FIXTURE_H
 
@@ -13,7 +13,7 @@
 enum { FUNCTIONS = 8, ENTRY_ON = 0xE8, EXIT_ON = 0xE9, OFF = 0x90 };
 
 static char scratch[64];
-static bool scratch_stays; /* for tests that open the session file, and remove the directory */
+static bool scratch_stays; /* for tests that open the session file, and remove the directory themselves */
 static struct mdl_function *functions;
 static struct mdl_site *sites; /* function i: entry 2i, exit 2i + 1 */
 static uint8_t *code;
@@ -47,7 +47,7 @@ static inline void create_session(void) {
   }
   CHECK(trouble == NULL);
   if (!scratch_stays) {
-    remove_scratch(); /* The mapping is all that most tests need: nothing is left behind however they end. */
+    remove_scratch(); /* Most tests need only the mapping: nothing is left behind however they end. */
   }
 }
 
@@ -56,7 +56,7 @@ static inline uint64_t address_of(int function) { return 0x400000 + 0x40 * (uint
 static inline void fixture(bool exact) {
   create_session();
   session->flags = exact ? MDL_EXACT : 0;
-  session->clock_ticks = 0; /* so that sums are those of what was measured */
+  session->clock_ticks = 0; /* so that sums contain only measured times */
   session->clock_cpu_nanos = 0;
   session->function_capacity = FUNCTIONS;
   session->site_capacity = 2 * FUNCTIONS;

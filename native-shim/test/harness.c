@@ -1,6 +1,6 @@
 /*
- * The shim's mechanisms outside of any target process, for tests and benchmarks in a JVM of their own: a library that
- * offers struct mdl_api over a session whose files are gone as soon as they are mapped.
+ * The shim's mechanisms outside of any target process, for tests and benchmarks in their own JVM: a library
+ * that offers struct mdl_api over a session whose files are deleted as soon as they are mapped.
  */
 #include "agent/api_table.h"
 #include "fixture.h"

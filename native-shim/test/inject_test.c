@@ -70,7 +70,7 @@ static void epoll_without_end(void) { epoll_for(-1); }
 
 static void epoll_a_millisecond(void) { epoll_for(1); }
 
-/* In it, other signals are unblocked than outside. */
+/* Other signals are unblocked during the call than outside. */
 static void ppoll_with_a_mask(void) {
   sigset_t all, none, now;
   sigfillset(&all);
@@ -186,7 +186,7 @@ static void handle_a_signal(void) {
 
 /* ---- the injector */
 
-/* Exit status, or minus the signal that has ended it. */
+/* Exit status, or minus the signal that ended it. */
 static int inject_with(const char *injector, pid_t target, const char *argument) {
   int input[2];
   char pid[16];
@@ -258,7 +258,7 @@ static void shouldRestoreTheRegistersOfARunningThread(void) {
   end(target);
 }
 
-/* It may find no safe point: then it says so. The target allocates on. */
+/* It may find no safe point, and then reports that. The target keeps allocating. */
 static void shouldNotHangAProgramThatAllocates(void) {
   need_ptrace();
   pid_t target = start(allocate);
@@ -293,7 +293,8 @@ static void shouldLeaveTheTargetAsItWasWhereverItDies(void) {
   for (int first = 0; first < 2; first++) {
     for (int step = 1; step <= LAST_STEP; step++) {
       for (size_t i = 0; i < sizeof targets / sizeof *targets; i++) {
-        /* Before the call is rewound, EINTR is what any stop leaves: threads that libc or the kernel lets wait on are chosen. */
+        /* Before the call is rewound, EINTR is what any stop leaves, so only calls that libc or the kernel
+         * restarts are tested. */
         if (targets[i] == epoll_a_millisecond && (step == 2 || step == 3)) {
           continue;
         }
@@ -303,7 +304,7 @@ static void shouldLeaveTheTargetAsItWasWhereverItDies(void) {
         setenv("MDL_INJECT_DIES", where, 1);
         int status = inject_with(STEPS, target, "0");
         unsetenv("MDL_INJECT_DIES");
-        /* A step that rewinds is reached only where a call has failed. */
+        /* A step that rewinds is reached only if a call has failed. */
         CHECK(status == -SIGKILL || (step == 3 && status == 0));
         if (targets[i] != read_a_pipe) {
           await_laps(target, 3);

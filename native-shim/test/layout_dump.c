@@ -1,4 +1,4 @@
-/* Prints the layout of the structures that C and Java share: a test compares it with Java's descriptors. */
+/* Prints the layout of the structures shared by C and Java: a test compares it with Java's descriptors. */
 #include <mdl/api.h>
 #include <stdio.h>
 

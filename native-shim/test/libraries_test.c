@@ -20,7 +20,7 @@
 #include <sys/mman.h>
 #include <time.h>
 
-/* Of outer.c: opens libinner.so, which only the RUNPATH of its own library leads to. */
+/* Of outer.c: opens libinner.so, which only the RUNPATH of its own library finds. */
 char *outer(void);
 void plugin_begins(void);
 void plugin_ends(void);
@@ -46,11 +46,11 @@ static bool is_listed(const char *name) {
   return false;
 }
 
-/* ---- an agent that does nothing but follow */
+/* ---- an agent that only follows libraries */
 
 static _Atomic bool stop_following;
 static _Atomic uint32_t rounds; /* in which libraries had been opened */
-static const char *expected;    /* a library that must be there then, completely */
+static const char *expected;    /* a library that must be completely there then */
 
 static void *follow(void *unused) {
   is_agent_thread = true;
@@ -95,7 +95,7 @@ static void shouldOpenAsWithoutAnAgent(void) {
   void *program = dlopen(NULL, RTLD_NOW);
   CHECK(program && dlsym(program, "plugin_begins") == (void *)plugin_begins);
   CHECK(dlopen(PLUGIN, RTLD_NOW | RTLD_NOLOAD) == NULL);
-  CHECK(dlopen("libinner.so", RTLD_NOW) == NULL); /* not in the RUNPATH of this one */
+  CHECK(dlopen("libinner.so", RTLD_NOW) == NULL); /* not in this program's RUNPATH */
   CHECK(strstr(dlerror(), "libinner.so: cannot open") != NULL);
   CHECK(dlerror() == NULL);
   CHECK_EQUAL(rounds, 0);
@@ -226,11 +226,11 @@ static void shouldReplaceTextOnlyWhileNothingHasGone(void) {
   library = dlopen(PLUGIN, RTLD_NOW);
   *(void **)&plugin = dlsym(library, "plugin");
   CHECK_EQUAL(plugin(), 7);
-  code_store((uint64_t)(copy + 1), 9, 1); /* to the alias of what has gone: seen by nobody */
+  code_store((uint64_t)(copy + 1), 9, 1); /* to the alias of the closed library: seen by nobody */
   CHECK_EQUAL(plugin(), 7);
 }
 
-/* The page that has plugin(), copied so that the copy gives 8. */
+/* The page with plugin(), copied so that the copy returns 8. */
 static struct mdl_text copy_of_plugin(int (**plugin)(void)) {
   library = dlopen(PLUGIN, RTLD_NOW);
   *(void **)plugin = dlsym(library, "plugin");
@@ -388,7 +388,7 @@ static void *open_and_close(void *unused) {
   return unused;
 }
 
-/* What is held is read, all of it. */
+/* Held images are read completely. */
 static void shouldKeepHeldImagesReadableWhileOthersOpenAndClose(void) {
   static struct mdl_image images[64];
   create_session();

@@ -1,4 +1,4 @@
-/* Locks of memory: the program's are what they are without the agent, and the agent's memory has none. */
+/* Memory locks: the program's are the same as without the agent, and the agent's memory has none. */
 #include "code/code.h"
 #include "fixture.h"
 #include "os/own_memory.h"
@@ -15,9 +15,9 @@
 
 enum { BYTES = 1 << 20 };
 
-static char *own_bytes; /* not a variable of the test, which the shim is part of */
+static char *own_bytes; /* not a variable of the test, because the shim is part of the test */
 
-/* A line of /proc/self/smaps about the mapping that holds an address. */
+/* A line of /proc/self/smaps about the mapping that contains an address. */
 static void smaps_line(const void *address, const char *name, char *out, size_t size) {
   char line[512];
   bool found = false;
@@ -78,7 +78,7 @@ static void *map_own(int protection) {
   return memory;
 }
 
-/* Without CAP_IPC_LOCK the limit counts. */
+/* Without CAP_IPC_LOCK the limit applies. */
 static void obey_limit(rlim_t bytes) {
   struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
   struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
@@ -88,7 +88,7 @@ static void obey_limit(rlim_t bytes) {
   CHECK_EQUAL(setrlimit(RLIMIT_MEMLOCK, &limit), 0);
   CHECK_EQUAL(syscall(SYS_capget, &header, data), 0);
   data[0].effective &= ~(1u << CAP_IPC_LOCK);
-  /* Behind the shim's back: it would take the process for one that confines itself. */
+  /* Hidden from the shim, which would take the process for one that confines itself. */
   CHECK_EQUAL(raw_syscall(SYS_capset, &header, data), 0);
 }
 
@@ -139,7 +139,7 @@ static void shouldNotLockWhatTheAgentMapsLater(void) {
   agents[BYTES / 2] = 1;
   CHECK(!is_locked(reserved));
   CHECK(!is_locked(own_bytes));
-  /* Part of what was reserved comes into use, as the JVM's heap does. */
+  /* Part of a reservation comes into use, as the JVM's heap does. */
   char *used = own_memory_map(reserved, BYTES / 2, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0, INHERITED);
   CHECK(used == reserved);
   CHECK(!is_locked(used));
@@ -157,7 +157,7 @@ static void shouldLockNoMoreInTheFutureWhenTheProgramLocksThePresentAlone(void) 
   CHECK(!is_locked(map()));
 }
 
-/* They have asked by the number of the system call. */
+/* They are requested by system call number. */
 static void shouldKnowLocksByTheSystemCall(void) {
   need_to_lock();
   create_session();
@@ -214,7 +214,7 @@ static void shouldLockNothingInAForkedChild(void) {
   CHECK_EQUAL(status, 0);
 }
 
-/* What a child does not have of the agent's, it may have mapped itself. */
+/* A child may itself have mapped memory at the addresses of the agent's. */
 static void shouldLockInAForkedChildWhatItHasMappedInPlaceOfTheAgents(void) {
   need_to_lock();
   create_session();

@@ -1,4 +1,5 @@
-/* Options as a process finds them, and 10^6 mutations of them, with sanitizers that see each access out of bounds. */
+/* Options as a process finds them, and 10^6 mutations of them, with sanitizers that detect each access out
+ * of bounds. */
 #include "check.h"
 #include "session/log.h"
 #include "session/options.h"
@@ -109,7 +110,7 @@ static uint64_t next_random(uint64_t *state) {
   return *state;
 }
 
-/* Overwrites, cuts, or repeats some of it. */
+/* Overwrites, truncates, or repeats a part. */
 static void mutate(char *text, size_t start, size_t capacity, uint64_t *random) {
   static const char alphabet[] = ",\\=\n\r\t #!0189awist/-\x80\xff";
   for (uint64_t n = 1 + next_random(random) % 4; n > 0; n--) {
@@ -136,7 +137,7 @@ static void shouldStayWithinBoundsWhateverIsWritten(void) {
   snprintf(path, sizeof path, "/tmp/options-test-%d", getpid());
   snprintf(variable, sizeof variable, "MDL_CONFIG=%s", path);
   for (int i = 0; i < ROUNDS; i++) {
-    if (i % 50 == 0) { /* mutations add up in between */
+    if (i % 50 == 0) { /* mutations accumulate in between */
       strcpy(text, seed);
     }
     mutate(text, 12, sizeof text - 1, &random);

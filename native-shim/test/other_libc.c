@@ -1,4 +1,5 @@
-/* What the shim stands in front of, in a program of another libc. Says what it has seen; ends with 7. */
+/* Functions that the shim interposes, in a program with another libc. Prints what it has seen; exits with
+ * 7. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
-/* Samples of threads and of their call paths, as the real kernel takes them. Threads burn CPU time until there are as many as a test
- * wants, so it does not matter how busy the machine is. */
+/* Samples of threads and of their call paths, taken by the real kernel. Threads burn CPU time until there
+ * are as many samples as a test needs, so the load of the machine does not matter. */
 #include "agent/pc_samples.h"
 
 #include "agent/call_paths.h"
@@ -30,7 +30,7 @@ static uint64_t cpu_millis(void) {
   return (uint64_t)time.tv_sec * 1000 + (uint64_t)time.tv_nsec / 1000000;
 }
 
-/* The code that takes the time. */
+/* The code that uses the time. */
 CALLED static void turn(void) {
   for (int i = 0; i < 1000000; i++) {
     sink += (uint64_t)i;
@@ -48,7 +48,7 @@ static const struct mdl_process lives = {.state = MDL_PROCESS_LEADERLESS};
 
 static int64_t self(void) { return syscall(SYS_gettid); }
 
-/* -errno where it is refused. */
+/* -errno when refused. */
 static int64_t open_sampler(int64_t tid) {
   agent_has_own_descriptors = true;
   int64_t room = pc_samples_open(tid, PERIOD_NANOS, &lives);
@@ -66,7 +66,7 @@ static struct mdl_pc_node *node(uint32_t number) {
   return (struct mdl_pc_node *)table->nodes[number / MDL_PC_CHUNK] + number % MDL_PC_CHUNK;
 }
 
-/* Counts what was sampled. Each function is a frame, by where its code begins. */
+/* Counts samples. Each function is a frame, identified by its start address. */
 static void take(int64_t weight) {
   struct mdl_pc_place unknown[UNKNOWNS];
   for (int64_t count; (count = pc_samples_take(unknown, UNKNOWNS, weight)) > 0;) {
@@ -95,7 +95,7 @@ static void collect(uint64_t wanted) {
 
 static uint64_t of_turn(void) { return turns ? frame((uint32_t)turns)->samples : 0; }
 
-/* Samples on paths whose last frame is turn()'s and which go by code that begins at `function`. */
+/* Samples on paths whose last frame is turn()'s and that include code starting at `function`. */
 static uint64_t by(const void *function) {
   uint64_t samples = 0;
   for (uint32_t i = 1; i < table->node_count; i++) {
@@ -159,7 +159,7 @@ static void shouldCountWhatIsLost(void) {
     for (int64_t i = 0; i < room; i++) {
       burn();
     }
-    take(1); /* the kernel tells of what was lost when there is room again */
+    take(1); /* the kernel reports lost samples when there is room again */
     burn();
     take(1);
   }
@@ -273,7 +273,7 @@ static int open_descriptors(void) {
   return count;
 }
 
-/* It executed another program after its threads were asked for. */
+/* It executed another program after its threads were requested. */
 static void shouldLeaveAProcessAloneThatIsNoLongerOurs(void) {
   static const struct mdl_process ended = {.state = MDL_PROCESS_ENDED};
   create_session();
@@ -351,7 +351,7 @@ static void shouldTellOfEachSampleWhenAndWhereItWasTaken(void) {
 
 static const struct sample_facts nobody = {.tid = 1, .pid = 1};
 
-/* The rest is a sample of all, chosen at random. */
+/* The rest is a random selection of all samples. */
 static void shouldKeepSomeOfTheSamplesWhereThereAreTooMany(void) {
   create_session();
   CHECK(call_paths_open(PERIOD_NANOS));
@@ -416,7 +416,7 @@ static void shouldSayWhichPathsFoundNoRoom(void) {
     in_paths += node(i)->samples;
   }
   CHECK_EQUAL(in_paths + table->left_out, added);
-  call_paths_add(path, 2, &nobody, 1); /* what has found room before has it */
+  call_paths_add(path, 2, &nobody, 1); /* existing entries keep their room */
   path[1] = 3;
   path[0] = 4;
   uint64_t before = table->left_out;

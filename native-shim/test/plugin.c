@@ -1,4 +1,4 @@
-/* A library that tells the program when it comes and goes. */
+/* A library that tells the program when it is loaded and unloaded. */
 void plugin_begins(void);
 void plugin_ends(void);
 

@@ -165,7 +165,7 @@ static void shouldCloseInlinedCallsOfOneFrameByTheirFunction(void) {
   enter(0, KEY(1));
   enter(1, KEY(1)); /* inlined into the first */
   leave(1, KEY(1));
-  enter(2, KEY(1)); /* inlined, left by an unprobed way */
+  enter(2, KEY(1)); /* inlined, left without a probe */
   leave(0, KEY(1));
   CHECK_EQUAL(depth(), 0);
   CHECK_EQUAL(count(0), 1);
@@ -247,7 +247,7 @@ static void shouldCountCallsThatFindNoMemory(void) {
   leave(1, KEY(1));
   CHECK(row(1) == NULL);
   CHECK_EQUAL(mdl_self->refused, 1);
-  /* a row without the chunk: the sums still hold */
+  /* a row without the chunk: the sums are still correct */
   record_slow(&functions[0], 1ULL << 40, 7, 0);
   CHECK_EQUAL(count(0), 2);
   CHECK_EQUAL(row(0)->max, 1LL << 40);
@@ -361,7 +361,7 @@ static void arm(int function, uint64_t ticks) {
   record_arm(&index, &ticks, 1);
 }
 
-/* A call that is timed by chance, and stands for as many as the function's weight is. */
+/* A call that is timed by chance, and stands for the function's weight. */
 static void enter_timed(int function, uint64_t key) {
   struct mdl_countdown *countdowns = (struct mdl_countdown *)record_thread()->countdowns;
   countdowns[function] = (struct mdl_countdown){.left = 1, .weight = functions[function].weight};
@@ -444,7 +444,7 @@ static void shouldRecordEveryCallOfAChosenFunctionWhileOthersAreSampled(void) {
   CHECK_EQUAL(functions[1].open, 0);
   CHECK_EQUAL(functions[0].open, 0);
   CHECK_EQUAL(functions[1].state, MDL_SAMPLING);
-  /* Ten have told who called, and so has the one that was timed by chance. */
+  /* Ten have reported their callers, and so has the one timed by chance. */
   CHECK_EQUAL(mdl_self->head, 11);
   const struct mdl_record *records = (const struct mdl_record *)mdl_self->ring;
   uint64_t told = 0;
@@ -489,7 +489,7 @@ static void shouldSwitchAChosenFunctionOff(void) {
   uint32_t index = 0;
   CHECK_EQUAL(record_disarm(&index, 1), 1);
   CHECK_EQUAL(code[0], OFF);
-  sample_leave(0, KEY(2)); /* by a caller that entered unseen */
+  sample_leave(0, KEY(2)); /* by a caller whose entry was not seen */
   CHECK_EQUAL(code[1], OFF);
   CHECK_EQUAL(count(0), 1);
 }
@@ -525,11 +525,11 @@ static void shouldTimeCallsByChanceAndCountAll(void) {
   CHECK_EQUAL(histogram_sum(row(1)), 100 * timed);
   CHECK_EQUAL(row(1)->weight, 100);
   CHECK_EQUAL(functions[1].open, 0);
-  CHECK_EQUAL(mdl_self->head, 10); /* have told who called */
+  CHECK_EQUAL(mdl_self->head, 10); /* have reported their callers */
   CHECK_EQUAL(depth(), 0);
 }
 
-/* What the clock adds to a call is none of its time, but all of it is none of its caller's. */
+/* The clock's addition to a call is not part of its time, and none of it is part of its caller's time. */
 static void shouldTakeOffWhatReadingTheClockTakes(void) {
   fixture(true);
   session->clock_ticks = 1u << 31;
@@ -544,7 +544,7 @@ static void shouldTakeOffWhatReadingTheClockTakes(void) {
   session->clock_ticks = 0;
 }
 
-/* Of all calls that still run; in exact mode what is taken off is another thing. */
+/* For all calls in progress; exact mode subtracts something else. */
 static void shouldTakeOffWhatRecordingOthersTook(void) {
   fixture(false);
   for (int i = 0; i < 3; i++) {
@@ -588,7 +588,8 @@ static void shouldEndAChosenFunctionWhenTheAgentHasGivenNoSignOfLife(void) {
   }
 }
 
-/* What stands between two timed calls: the shares of a geometric distribution, within ten standard deviations. */
+/* The numbers of calls between timed ones have the frequencies of a geometric distribution, within ten
+ * standard deviations. */
 static void shouldTimeACallWhateverWasTimedBefore(void) {
   fixture(false);
   set_mean(1, 4);
@@ -780,7 +781,7 @@ static void shouldSwitchEntriesOffAtOnceAndExitsAfterTheLastFrameWhenDisarmed(vo
   CHECK_EQUAL(code[0], OFF);
   CHECK_EQUAL(code[1], EXIT_ON);
   CHECK_EQUAL(code[2], ENTRY_ON);
-  enter_timed(0, KEY(2)); /* by a thread that was past the site already */
+  enter_timed(0, KEY(2)); /* by a thread that had passed the site already */
   CHECK_EQUAL(depth(), 1);
   CHECK_EQUAL(functions[0].open, 1);
   sample_leave(0, KEY(1));
@@ -832,8 +833,9 @@ static void shouldNotCloseANewLease(void) {
 }
 
 /*
- * Threads call a function as the machine code would, only while its sites are on, and close leases; another opens
- * them. After each opening the sites must stay on until the new deadline: G1. All frames are closed in the end: G2.
+ * Threads call a function as the machine code would, only while its sites are on, and close leases; another
+ * thread opens them. After each opening the sites must stay on until the new deadline: G1. All frames are
+ * closed in the end: G2.
  */
 enum { CALLERS = 3 };
 static _Atomic bool stop;
@@ -868,7 +870,7 @@ static bool open_lease(uint64_t ticks) {
   return record_arm(&index, &ticks, 1) != 0;
 }
 
-/* The broken twin: opens a lease without a look at those who are closing the last. */
+/* The broken twin: opens a lease without checking for closers of the last one. */
 static bool open_lease_blindly(uint64_t ticks) {
   struct mdl_function *function = &functions[0];
   __atomic_store_n(&function->remaining, TOLD, __ATOMIC_RELAXED);
@@ -881,8 +883,8 @@ static bool open_lease_blindly(uint64_t ticks) {
 
 enum { LEASES_MIN = 1000, PATIENCE_SECONDS = 300 };
 
-/* How often a site was off before its lease was over; until that has been seen as often as is enough, or for so long, in so
- * many leases, and until callers have had a processor in one. */
+/* Counts how often a site was off before its lease was over: until that was seen `enough` times, or for
+ * `seconds` at most; over enough leases; and until callers have had a processor in one. */
 static uint64_t race(opener open, uint64_t enough, uint64_t seconds) {
   pthread_t threads[CALLERS];
   set_mean(0, 2);
@@ -902,7 +904,7 @@ static uint64_t race(opener open, uint64_t enough, uint64_t seconds) {
     opened++;
     while (opened % 4 == 0) {
       uint8_t entry = *(volatile uint8_t *)&code[0], exit_site = *(volatile uint8_t *)&code[1];
-      _mm_lfence(); /* the time is not read before the sites are */
+      _mm_lfence(); /* the time is not read before the sites */
       if (__rdtsc() >= functions[0].deadline) {
         break;
       }
@@ -911,7 +913,7 @@ static uint64_t race(opener open, uint64_t enough, uint64_t seconds) {
   }
   while (!open(0)) {
   }
-  /* This lease is over at once: its sites go off, so no frame is open then. */
+  /* This lease ends at once: its sites go off, so no frame is open then. */
   while (*(volatile uint8_t *)&code[0] == ENTRY_ON || *(volatile uint8_t *)&code[1] == EXIT_ON) {
   }
   stop = true;

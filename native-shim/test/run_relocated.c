@@ -1,9 +1,9 @@
 /*
- * Runs instructions in place and their copies elsewhere, from the same state, and compares what each did to registers,
- * flags, vector and x87 state and memory; a signal is a result like any other. RelocatorExecutionTest writes the file
- * of cases, and reads what is printed: a line for each of the first cases that differ, and the numbers. Into a second
- * file goes a byte for each case: how it ended, in place. A program of its own, because what such instructions do to a
- * process, no JVM survives.
+ * Runs instructions in place and their copies elsewhere, from the same state, and compares the effects on
+ * registers, flags, vector and x87 state and memory; a signal is a result like any other.
+ * RelocatorExecutionTest writes the file of cases and reads the output: a line for each of the first cases
+ * that differ, and the totals. A second file gets one byte per case: how it ended, in place. This is a
+ * separate program because no JVM would survive what such instructions do to a process.
  */
 #include <assert.h>
 #include <cpuid.h>
@@ -38,14 +38,14 @@ enum {
   INT3 = 0xCC
 };
 
-/* x87, SSE, AVX and AVX-512: not the protection keys, which could take the memory away. */
+/* x87, SSE, AVX and AVX-512; not the protection keys, which could make memory inaccessible. */
 #define COMPONENTS 0xE7u
 #define FLAGS 0xCD5u /* CF PF AF ZF SF DF OF */
 
 struct file_header {
   uint64_t gates;  /* CODE_BYTES: gates, a ret at RETURN; registers and memory hold their addresses */
   uint64_t code;   /* CODE_BYTES: the original instructions and their surroundings */
-  uint64_t copies; /* CODE_BYTES: copies within reach of all else */
+  uint64_t copies; /* CODE_BYTES: copies within reach of everything else */
   uint64_t far;    /* CODE_BYTES: copies out of reach */
   uint64_t data;   /* DATA_BYTES */
   uint64_t stack;  /* STACK_BYTES */
@@ -72,7 +72,7 @@ struct state {
   uint64_t registers[REGISTERS]; /*   0 in the order of their encodings */
   uint64_t flags;                /* 128 */
   uint64_t end;                  /* 136 the gate, or 100 + signal */
-  uint64_t fault;                /* 144 the address that the signal is about */
+  uint64_t fault;                /* 144 the address that the signal reports */
 };
 static_assert(offsetof(struct state, flags) == 128 && offsetof(struct state, end) == 136, "see the assembly");
 
@@ -83,7 +83,7 @@ struct outcome {
   uint8_t stack[STACK_BYTES];
 };
 
-/* The assembly's. */
+/* Used by the assembly. */
 struct state run_in, run_out;
 alignas(64) uint8_t run_xstate_in[XSTATE_BYTES], run_xstate_out[XSTATE_BYTES], run_xstate_own[XSTATE_BYTES];
 uint64_t run_components, run_entry, run_stack;
@@ -92,7 +92,7 @@ void run_resume(void);
 extern const uint64_t run_gates[GATES];
 
 static const struct file_header *header;
-static uint8_t *code, *copies, *far_copies; /* aliases of what is executed */
+static uint8_t *code, *copies, *far_copies; /* aliases of the executed code */
 static uint32_t xstate_size;
 
 __asm__(
@@ -183,7 +183,8 @@ static void map(uint64_t at, size_t bytes, int protection, int flags, int file) 
   }
 }
 
-/* Memory for code: what the instructions store there by accident would outlive them, so it is written elsewhere. */
+/* Memory for code. Stores by the instructions under test would persist in it, so it is written through
+ * another mapping. */
 static uint8_t *map_code(uint64_t at) {
   int file = memfd_create("code", MFD_CLOEXEC);
   if (file < 0 || ftruncate(file, CODE_BYTES) < 0) {
@@ -213,7 +214,7 @@ static void map_all(void) {
   }
 }
 
-/* Every component in use, and full of the data image's bytes. */
+/* Every component in use, and filled with the data image's bytes. */
 static void make_xstate(void) {
   static const uint8_t control[32] = {0x7F, 0x03, 0, 0, 0xFF, [24] = 0x80, 0x1F}; /* FCW, FTW, MXCSR */
   uint32_t enabled, high, unused;
@@ -233,8 +234,8 @@ static void make_xstate(void) {
   memcpy(run_xstate_in + 512, &run_components, sizeof run_components);
 }
 
-/* What may rightly differ: the address and opcode of the last x87 instruction, and which components the processor
- * found to be in their initial state. */
+/* What may legitimately differ: the address and opcode of the last x87 instruction, and which components
+ * the processor found in their initial state. */
 static void normalise(uint8_t *xstate) {
   static const uint8_t initial[6] = {0x7F, 0x03};
   memset(xstate + 6, 0, 24 - 6);
@@ -262,7 +263,7 @@ static void run(const struct file_case *test, uint64_t entry, struct outcome *ou
   memcpy(outcome->stack, (void *)header->stack, STACK_BYTES);
 }
 
-/* The address that a signal is about, when that is not the instruction's own. */
+/* The address that a signal reports, if it is not the instruction's own. */
 static uint64_t fault_of(const struct outcome *outcome, uint64_t start, uint64_t length) {
   uint64_t fault = outcome->state.fault;
   return fault - start < length ? 0 : fault;
@@ -274,7 +275,8 @@ static void forget_word(uint8_t *bytes, uint64_t size, uint64_t start, uint64_t 
   }
 }
 
-/* An indirect call's copy leaves its target in the word below the return address, which the callee may have popped. */
+/* An indirect call's copy leaves its target in the word below the return address, which the callee may have
+ * popped. */
 static void forget_dead_stack(struct outcome *outcome) {
   for (uint64_t below = 8; below <= 16; below += 8) {
     uint64_t dead = outcome->state.registers[RSP] - below;
@@ -291,7 +293,7 @@ static const char *difference(const struct file_case *test, struct outcome *orig
   }
   if (test->calls) {
     if (original->state.end >= 100) {
-      return NULL; /* of a wild call the processor may undo its push; the copy does not */
+      return NULL; /* for a wild call, the processor may undo its push; the copy does not */
     }
     forget_dead_stack(original);
     forget_dead_stack(copy);
@@ -332,7 +334,7 @@ static int run_all(volatile uint64_t *current, FILE *ends) {
     uint8_t *original_code = code + (test.address - header->code);
     memcpy(original_code - test.before, around, test.around);
     run(&test, test.address, &original);
-    memset(original_code, INT3, test.length); /* whoever comes here still, is caught */
+    memset(original_code, INT3, test.length); /* a thread that still comes here is caught */
     bool far = test.at - header->far < CODE_BYTES;
     memcpy(far ? far_copies + (test.at - header->far) : copies + (test.at - header->copies), relocated,
            test.copy_length);

@@ -110,7 +110,7 @@ static void shouldMakeWhatItsUserCanUseWhateverTheUmask(void) {
   remove_scratch();
 }
 
-/* By mistake, like `> session.mdl`: it would kill the program. */
+/* By mistake, as with `> session.mdl`: it would kill the program. */
 static void shouldMakeAFileThatItsUserDoesNotTruncate(void) {
   begin();
   CHECK(geteuid() != 0 || (chown(scratch, 65534, 65534) == 0 && setresuid(65534, 65534, 65534) == 0));
@@ -121,7 +121,7 @@ static void shouldMakeAFileThatItsUserDoesNotTruncate(void) {
   CHECK(truncate(path, 0) < 0 && errno == EACCES);
   CHECK(open(path, O_WRONLY | O_TRUNC) < 0 && errno == EACCES);
 
-  int found = session_open_for_reading(), file = session_open_for_writing(found); /* a relative's way */
+  int found = session_open_for_reading(), file = session_open_for_writing(found); /* as a related process does */
   uint64_t word = 4711;
   CHECK_EQUAL(pwrite(file, &word, sizeof word, offsetof(struct mdl_header, agent_cpu_nanos)), sizeof word);
   CHECK_EQUAL(session->agent_cpu_nanos, 4711);
@@ -146,7 +146,7 @@ static void shouldOpenNoFileButItsOwn(void) {
   remove_scratch();
 }
 
-/* Opened for writing, it would wait for a reader; and what has one gets nothing. */
+/* A FIFO opened for writing would wait for a reader; and one that has a reader gets nothing. */
 static void shouldNotWriteItsLogToAPipe(void) {
   begin();
   CHECK(create(in_scratch("s")) == NULL);
@@ -204,7 +204,7 @@ static void shouldFallBackToTheLastResortAndSaySo(void) {
   remove_scratch();
 }
 
-/* With a link that leads to a directory of root's, and without. */
+/* With and without a link to a directory of root. */
 static void shouldCreateNothingAsRootInAnotherUsersDirectory(void) {
   enum { NOBODY = 65534 };
   if (geteuid() != 0) {
@@ -340,7 +340,7 @@ static void shouldLeaveTheMemoryToOthersWhenEndedSessionsHaveTheirShareOfIt(void
     waitpid(child, &ending, 0);
     CHECK_EQUAL(ending, 0);
     CHECK(lstat(in_scratch(link), &status) == 0);
-    CHECK(S_ISREG(status.st_mode) == (i == 5)); /* 4 MiB each: the fifth is the first that exceeds 16 */
+    CHECK(S_ISREG(status.st_mode) == (i == 5)); /* 4 MiB each: the fifth is the first to exceed 16 */
   }
   umount2(session_memory_root, MNT_DETACH);
   remove_scratch();
@@ -448,7 +448,7 @@ static void shouldRecordTheEndOnceAndOnlyInItsOwnProcess(void) {
   create_session();
   int child = fork();
   if (child == 0) {
-    exit(9); /* of the family, but not the session's process */
+    exit(9); /* a related process, but not the session's */
   }
   int status;
   waitpid(child, &status, 0);

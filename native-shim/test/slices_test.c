@@ -13,7 +13,7 @@ static uint64_t begun[FUNCTIONS];
 static uint32_t means[FUNCTIONS];
 static struct mdl_slice_plan plan;
 
-/* Of all functions in the list. */
+/* For all functions in the list. */
 static void follow(uint64_t step, bool timed) {
   fixture(false);
   session->flags |= MDL_MIXED;
@@ -98,7 +98,7 @@ static void shouldTimeCallsInDurationSlicesAndCountThemApart(void) {
   CHECK_EQUAL(calls(1) - apart[1], 0);
 }
 
-/* Probes go off before, and the program's CPU time goes on. */
+/* Probes go off earlier, and the program's CPU time goes on. */
 static void shouldNotCountCallsOfASliceThatIsClosedTooLate(void) {
   follow(3, false);
   plan.ticks_per_nano = 0; /* each is late */
@@ -156,7 +156,7 @@ static void shouldBeginAtARandomPlaceOfEachPeriod(void) {
     CHECK_EQUAL(slices_open(next - 1), 0);
     now = next;
   }
-  CHECK(halves[0] > 50 && halves[1] > 50); /* by chance in one of 10^12 runs */
+  CHECK(halves[0] > 50 && halves[1] > 50); /* fails by chance in one of 10^12 runs */
 }
 
 static void shouldLeaveOutPeriodsInWhichTheAgentHadOtherThingsToDo(void) {

@@ -26,7 +26,7 @@ enum { STALL_MILLIS = 10, JOIN_SECONDS = 300, PROCESSORS_MAX = 64 };
 static const uint64_t NANOS_PER_MILLI = 1000000u;
 static const long SIGNAL_PERIOD_NANOS = 100000;
 
-/* What a thread knows of the time that it was kept from running. */
+/* How long a thread was kept from running, as it knows it. */
 struct watch {
   int schedstat;    /* of the thread */
   uint64_t last;    /* tsc: of the last execution */
@@ -35,7 +35,7 @@ struct watch {
   uint64_t late[PROCESSORS_MAX];
 };
 
-/* By processor: nanoseconds that its witness has come too late. In the session: forked children look at it. */
+/* By processor: nanoseconds by which its witness was late. In the session, because forked children read it. */
 static uint64_t *late;
 
 static THREAD_LOCAL struct mdl_torture_executor *self;
@@ -44,7 +44,7 @@ static uint64_t execute(const struct mdl_torture_site *site) {
   return ((uint64_t(*)(void))site->function)();
 }
 
-/* The value's place among those that the site may return. */
+/* The value's index among those that the site may return. */
 static int place_of(const struct mdl_torture_site *site, uint64_t value) {
   for (int i = 0; i < MDL_TORTURE_VALUES; i++) {
     if (value == site->values[i]) {
@@ -94,13 +94,14 @@ static uint64_t read_waited(const struct watch *watch) {
 }
 
 /*
- * A thread that has each processor whenever it wants it, once in a millisecond. When it comes late there was no processor:
- * the hypervisor had it, which it does not always tell (/proc/stat shows no stolen time for gaps of 90 ms that threads
- * see here which do nothing but read the clock). A thread that is stalled by what it executes makes no witness late.
+ * A thread per processor that is entitled to run once in a millisecond. If it is late, there was no
+ * processor: the hypervisor had it, which it does not always report (/proc/stat shows no stolen time for gaps
+ * of 90 ms that threads see here although they only read the clock). A thread that is stalled by what it
+ * executes does not make a witness late.
  */
 static void *witness(void *pointer) {
   uint64_t *own = pointer;
-  sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){.sched_priority = 1}); /* else it takes its turn */
+  sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){.sched_priority = 1}); /* otherwise it takes its turn */
   if (pin((int)(own - late)) != 0) {
     return NULL;
   }
@@ -135,14 +136,14 @@ static int start_witnesses(void) {
   return 0;
 }
 
-/* Between gaps: often enough that little else than the gap lies between a sample and the gap's end. */
+/* Between gaps: often enough that little more than the gap lies between a sample and the gap's end. */
 static void sample(struct watch *watch) {
   watch->waited = read_waited(watch);
   memcpy(watch->late, late, sizeof watch->late);
   watch->last = watch->sampled = __rdtsc();
 }
 
-/* What of the gap was no waiting for a processor. The thread may have run on any of them. */
+/* The part of the gap that was not spent waiting for a processor. The thread may have run on any of them. */
 static void judge_gap(struct mdl_torture_executor *executor, struct watch *watch, uint64_t ticks) {
   uint64_t gap = ticks * NANOS_PER_MILLI / executor->ticks_per_milli;
   uint64_t stopped = 0;
@@ -168,7 +169,7 @@ static uint64_t kernel_mask(void) {
   uint64_t mask = 0;
   long result;
   register long size __asm__("r10") = sizeof mask;
-  /* Not by a function: those of the shim show what the thread believes. */
+  /* By instruction, because the shim's functions return the mask that the thread believes it has. */
   __asm__ volatile("syscall"
                    : "=a"(result)
                    : "0"((long)SYS_rt_sigprocmask), "D"((long)SIG_SETMASK), "S"(NULL), "d"(&mask), "r"(size)
@@ -271,7 +272,8 @@ static void die_plainly(void) {
   }
 }
 
-/* 0, or -errno. It runs when executor->running is set; what could not be set up is in executor->trouble. */
+/* 0, or -errno. The thread runs once executor->running is set; executor->trouble has what could not be set
+ * up. */
 EXPORT int64_t mdl_torture_start(struct mdl_torture_executor *executor) {
   int trouble = start_witnesses();
   if (trouble) {
@@ -297,8 +299,8 @@ EXPORT int64_t mdl_torture_start(struct mdl_torture_executor *executor) {
   return -error;
 }
 
-/* 0 when the executor has ended; -ETIMEDOUT when it does not go on, which no scheduler explains any more; the wait
- * status of a child that died. */
+/* 0 when the executor has ended; -ETIMEDOUT when it makes no progress for longer than any scheduler
+ * explains; the wait status of a child that died. */
 EXPORT int64_t mdl_torture_join(struct mdl_torture_executor *executor) {
   __atomic_store_n(&executor->stop, 1, __ATOMIC_RELAXED);
   struct timespec deadline;

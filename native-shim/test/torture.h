@@ -1,8 +1,8 @@
 /*
- * Threads that execute patch sites while they are being patched, and watch themselves: every execution returns which
- * version of the site it was. Java's side is org.mdlagent.stress.torture.Executor.
+ * Threads that execute patch sites while they are being patched, and check themselves: every execution
+ * returns which version of the site it was. The Java side is org.mdlagent.stress.torture.Executor.
  *
- * All of it lies in the session's memory, which forked children share.
+ * Everything is in the session's memory, which forked children share.
  */
 #ifndef MDL_TORTURE_H
 #define MDL_TORTURE_H
@@ -14,20 +14,20 @@
 enum { MDL_TORTURE_VALUES = 4 };
 
 struct mdl_torture_site {
-  uint64_t function;                   /*  0 uint64_t (void): executes the site; which version it was */
-  uint64_t values[MDL_TORTURE_VALUES]; /*  8 all that it may return; unused ones repeat another */
+  uint64_t function;                   /*  0 uint64_t (void): executes the site; returns which version it was */
+  uint64_t values[MDL_TORTURE_VALUES]; /*  8 all values that it may return; unused ones repeat another */
   uint64_t pad[3];                     /* 40 */
 };
 
 struct mdl_torture_tally {
   uint64_t executions[MDL_TORTURE_VALUES]; /*  0 by value */
-  uint64_t last;                           /* 32 place of the value that the last one returned */
+  uint64_t last;                           /* 32 index of the last value returned */
 };
 
 enum mdl_torture_flag {
-  MDL_TORTURE_BLOCKED = 1,  /* blocks every signal by every way that it has */
-  MDL_TORTURE_SIGNALS = 2,  /* gets 10,000 signals a second, whose handler executes sites too */
-  MDL_TORTURE_IN_CHILD = 4, /* runs in a child that is forked when it is started */
+  MDL_TORTURE_BLOCKED = 1,  /* blocks every signal in every possible way */
+  MDL_TORTURE_SIGNALS = 2,  /* gets 10,000 signals a second, whose handler executes sites as well */
+  MDL_TORTURE_IN_CHILD = 4, /* runs in a child that is forked at its start */
 };
 
 struct mdl_torture_executor {
@@ -41,18 +41,18 @@ struct mdl_torture_executor {
   uint32_t stop;            /*  48 */
   int32_t child;            /*  52 the forked child */
   uint64_t thread;          /*  56 pthread_t */
-  uint64_t executions;      /*  64 written by the executor, from here on */
-  uint64_t wrong;           /*  72 executions that returned something else */
+  uint64_t executions;      /*  64 from here on written by the executor */
+  uint64_t wrong;           /*  72 executions that returned any other value */
   uint64_t wrong_site;      /*  80 of the first of them */
   uint64_t wrong_value;     /*  88 */
   uint64_t stalled;         /*  96 gaps between executions of more than 10 ms that the scheduler does not explain */
-  uint64_t longest_nanos;   /* 104 the longest gap, less what the scheduler explains */
+  uint64_t longest_nanos;   /* 104 the longest gap, minus what the scheduler explains */
   uint64_t explained;       /* 112 gaps of more than 10 ms that it explains */
   uint64_t signals;         /* 120 handled */
   uint64_t mask;            /* 128 the kernel's signal mask of the thread as it runs */
-  int32_t trouble;          /* 136 errno of what could not be set up, 0 when all is as asked */
+  int32_t trouble;          /* 136 errno of what could not be set up, 0 for none */
   uint32_t running;         /* 140 */
-  uint64_t changes;         /* 144 executions that met another version than the last one of the same site */
+  uint64_t changes;         /* 144 executions that met another version than the previous one of the same site */
   uint64_t pad[5];          /* 152 */
 };
 

@@ -29,8 +29,8 @@
 /* ---- code to trap */
 
 /*
- * Each piece is copied to where the kernel gives memory. It marks its red zone, calls, and gives what the red zone is
- * then to the caller, beginning with the word that the call has written.
+ * Each piece is copied to an address chosen by the kernel. It marks its red zone, calls, and returns the red
+ * zone's contents to the caller, beginning with the word that the call has written.
  */
 __asm__(
     ".pushsection .rodata\n"
@@ -94,7 +94,7 @@ static uint32_t value(struct place place) {
   return run(place, red_zone);
 }
 
-/* What stands over the piece's call, and the signal that it raises. */
+/* The byte over the piece's call, and the signal that it raises. */
 static uint8_t trapping_byte = INT3;
 static int own_signal = SIGTRAP;
 
@@ -129,7 +129,7 @@ static struct mdl_trap *add_row(uint64_t address, uint64_t word) {
 static struct place place;
 static struct mdl_trap *row;
 
-/* A piece whose call traps, and is sent on to the other function: a call in its place would return 42. */
+/* A piece whose call traps and is redirected to the other function: the call in place would return 42. */
 static void trapped_piece(void) {
   create_session();
   CHECK_EQUAL(signals_catch_traps(), 0);
@@ -166,7 +166,7 @@ static void shouldJump(void) {
   red_zone[0] = 0;
   run(place, red_zone);
   for (int i = 0; i < WORDS; i++) {
-    CHECK_EQUAL(red_zone[i], 0x1122334455667788); /* nothing was pushed, and the signal's frame lies lower */
+    CHECK_EQUAL(red_zone[i], 0x1122334455667788); /* nothing was pushed, and the signal's frame is lower */
   }
   CHECK_EQUAL(row->hits, 1);
 }
@@ -174,7 +174,7 @@ static void shouldJump(void) {
 static void shouldFindEachRowOfAChain(void) {
   trapped_piece();
   struct place more[3];
-  for (int i = 0; i < 3; i++) { /* half full: with 8 slots some chains are longer than one, most likely */
+  for (int i = 0; i < 3; i++) { /* half full: with 8 slots, some chains are most likely longer than one */
     more[i] = copy_piece();
     const uint8_t *to = i % 2 ? piece_other : piece_callee;
     add_row(at(more[i], piece_site), action(MDL_TRAP_CALL, 5, at(more[i], to)));
@@ -257,7 +257,7 @@ static void shouldRedirectInHandlersThatBlockAllOnAlternateStacks(void) {
   CHECK_EQUAL(sigaltstack(&(stack_t){.ss_sp = stack, .ss_size = sizeof stack}, NULL), 0);
   CHECK_EQUAL(value(place), 77); /* from the thread's own */
   is_agent_thread = true;
-  signal(SIGSEGV, run_in_handler); /* as a JVM: from now on the shim has it */
+  signal(SIGSEGV, run_in_handler); /* like a JVM: from now on the shim has it */
   is_agent_thread = false;
   for (int i = 0; i < 4; i++) {
     struct sigaction handler = {.sa_handler = run_in_handler, .sa_flags = i & 1 ? SA_ONSTACK : 0}, seen;
@@ -276,7 +276,7 @@ static void shouldRedirectInHandlersThatBlockAllOnAlternateStacks(void) {
   CHECK_EQUAL(hits(), 5);
 }
 
-/* The application's, which steps over its own instruction. */
+/* The application's handler, which steps over its own instruction. */
 static void own_trap(int signal, siginfo_t *info, void *context) {
   run_in_handler(signal);
   if (signal == SIGILL && info->si_code > 0) {
@@ -487,7 +487,7 @@ static void shouldRedirectInTheFunctionOfATimer(void) {
     CHECK_EQUAL(result, 77);
     CHECK_EQUAL(value_seen, i / 2);
     CHECK_EQUAL(mask_seen & TRAPS, 0);
-    CHECK((mask_seen & USR1_BIT) != 0); /* else there was nothing to guard against */
+    CHECK((mask_seen & USR1_BIT) != 0); /* otherwise there was nothing to guard against */
     timer_delete(timer);
   }
   CHECK_EQUAL(hits(), 3);
@@ -512,7 +512,7 @@ static void shouldRedirectInTheCleanupOfAWaitThatIsCancelled(void) {
   trapped_piece();
   pthread_t thread;
   void *end;
-  signal(own_signal, run_in_handler); /* so that a sent one must not be lost between here and the wait */
+  signal(own_signal, run_in_handler); /* so that a signal is not lost between here and the wait */
   pthread_create(&thread, NULL, wait_for_cancellation, NULL);
   await_handled(1);
   pthread_cancel(thread);
@@ -523,7 +523,8 @@ static void shouldRedirectInTheCleanupOfAWaitThatIsCancelled(void) {
   CHECK_EQUAL(mask_seen & TRAPS, 0);
 }
 
-/* ---- in calls that wait with another mask, which lets one signal in; its handler runs the piece under that mask */
+/* ---- in calls that wait with another mask, which unblocks one signal; its handler runs the piece under
+ * that mask */
 
 static sigset_t but_usr1;
 static struct timespec forever = {100, 0};
@@ -594,7 +595,7 @@ static void shouldRedirectInHandlersThatInterruptAWait(void) {
   CHECK_EQUAL(handled, 4000);
 }
 
-/* ---- costs: what they are is printed, not asserted */
+/* ---- costs: printed, not asserted */
 
 static int by_number(const void *left, const void *right) {
   uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
@@ -652,7 +653,7 @@ static void shouldTellWhatMasksCost(void) {
   fflush(stdout);
 }
 
-/* Each with the other byte, too. */
+/* Each with the other byte as well. */
 #define WITH_NO_INSTRUCTION(function)            \
   static void function##WithNoInstruction(void) { \
     trapping_byte = NO_INSTRUCTION;              \
@@ -676,7 +677,7 @@ WITH_NO_INSTRUCTION(shouldTellWhatATrapCosts)
 
 static void ignore(int signal) { (void)signal; }
 
-/* A JVM that begins in a forked child finds no action of the parent's. */
+/* A JVM that starts in a forked child finds no action of the parent's. */
 static void shouldForgetTheJvmsActionsInAForkedChild(void) {
   fixture(true);
   jvm_actions[SIGSEGV].sa_handler = ignore;

@@ -1,4 +1,4 @@
-/* Unwinding of stacks that were copied: real ones of this program, and such as are made up, with descriptions that are. */
+/* Unwinding of copied stacks: real ones of this program, and made-up ones with made-up unwind tables. */
 #include "agent/unwinder.h"
 
 #include "code/unwind.h"
@@ -18,7 +18,7 @@ static enum stack_end end;
 
 extern void *__libc_stack_end;
 
-/* DWARF's order of what a signal handler is given. */
+/* A signal handler's registers in DWARF's order. */
 static const int order[CFI_REGISTERS] = {REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI, REG_RBP, REG_RSP, REG_R8,
                                          REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP};
 
@@ -78,7 +78,7 @@ CALLED static void through_a_library(void) {
   sink++;
 }
 
-/* How often code that begins at `function` is on the path. */
+/* How often code that starts at `function` is on the path. */
 static int seen(const void *function) {
   int times = 0;
   for (size_t i = 0; i < count; i++) {
@@ -141,7 +141,7 @@ static void shouldSayWhenAPathIsTooLong(void) {
   CHECK_EQUAL(end, STACK_CUT);
 }
 
-/* A handler that is interrupted: its caller is not at a call, and has every register. */
+/* A handler that is interrupted: its caller is not at a call, and all of its registers are known. */
 static void on_second(int number, siginfo_t *info, void *context) {
   (void)number;
   (void)info;
@@ -165,7 +165,7 @@ static void shouldPassThroughTheFramesOfSignals(void) {
   CHECK_EQUAL(seen((void *)interrupted), 1);
 }
 
-/* ---- code that is made up: one range of 64 bytes, described by the instructions given */
+/* ---- made-up code: one range of 64 bytes, described by the given instructions */
 
 static uint8_t *area;
 
@@ -173,7 +173,7 @@ enum { HEADER = 0, EH_FRAME = 32, CODE = 2048 };
 
 static void put32(size_t at, uint32_t value) { memcpy(area + at, &value, sizeof value); }
 
-/* The common entry says what holds where a function begins: the return address is on top. */
+/* The CIE describes a function's first instruction: the return address is on top. */
 static void describe(const uint8_t *instructions, uint8_t length) {
   static const uint8_t common[] = {0, 0, 0, 0, 1, 'z', 'R', 0, 1, 0x78, 16, 1, 0x1b, 0x0c, 7, 8, 0x90, 1, 0, 0};
   make_scratch();
@@ -198,7 +198,7 @@ static void describe(const uint8_t *instructions, uint8_t length) {
   CHECK_EQUAL(unwind_trampolines((uintptr_t)area + CODE, 64, (uintptr_t)area), 0);
 }
 
-/* A thread at an offset in that code, called by leaf(), on a stack of so many words. */
+/* A thread at an offset in that code, called by leaf(), on a stack of `length` words. */
 static void stand_at(uint64_t offset, const uint64_t *words, size_t length) {
   memset(&sample, 0, sizeof sample);
   for (int i = 0; i < CFI_REGISTERS; i++) {
@@ -215,7 +215,7 @@ static void stand_at(uint64_t offset, const uint64_t *words, size_t length) {
 static uint64_t in_leaf(void) { return (uintptr_t)leaf + 1; }
 
 static void shouldPassThroughOurCodeAndLeaveItOut(void) {
-  static const uint8_t rules[] = {0x44, 0x0e, 32}; /* from the fourth byte on three words more are on the stack */
+  static const uint8_t rules[] = {0x44, 0x0e, 32}; /* from the fourth byte on, three more words are on the stack */
   describe(rules, sizeof rules);
   stand_at(0, (uint64_t[]){in_leaf(), 0}, 2);
   CHECK(frames[0].ours);
@@ -234,7 +234,7 @@ static void shouldNotFindACallerWithoutTheRuleForOurWords(void) {
   CHECK(count < 2 || frames[1].start != (uintptr_t)leaf);
 }
 
-/* RBX is on the stack yet, below its pointer: it has been popped, and the next instruction returns. */
+/* RBX is still on the stack, below the stack pointer: it has been popped, and the next instruction returns. */
 static void shouldFindTheCallerFromAnEpilogue(void) {
   static const uint8_t rules[] = {0x83, 3}; /* RBX at CFA - 24 */
   describe(rules, sizeof rules);
@@ -242,7 +242,7 @@ static void shouldFindTheCallerFromAnEpilogue(void) {
   CHECK_EQUAL(frames[1].start, (uintptr_t)leaf);
 }
 
-/* As a stub has it: RSP + 8, and 24 more where a bit says so of the offset. */
+/* As in a stub: RSP + 8, and 24 more if a bit for the offset says so. */
 static void shouldEvaluateTheExpressionOfStubs(void) {
   static const uint8_t rules[] = {0x0f, 22,   0x0e, 0xf0, 0xff, 0, 0, 0,    0,    0,    0,    0x80, 0, 0x08,
                                   63,   0x1a, 0x25, 0x31, 0x1a, 0x48, 0x1e, 0x77, 8,    0x22};
@@ -284,7 +284,7 @@ static bool no_word(const void *context, uint64_t at, uint64_t *value) {
   return at % 2 == 0;
 }
 
-/* Whatever stands in a table: to read it ends, and reads nothing else. */
+/* Whatever is in a table: reading it terminates, and reads nothing else. */
 static void shouldSurviveAnyDescription(void) {
   enum { ROUNDS = 200000 };
   static const uint8_t none[120];
@@ -298,7 +298,7 @@ static void shouldSurviveAnyDescription(void) {
       random ^= random << 13;
       random ^= random >> 7;
       random ^= random << 17;
-      instructions[i] = i % 4 == 0 ? (uint8_t)(random % 0x17) : (uint8_t)(random >> 8); /* often such as have operands */
+      instructions[i] = i % 4 == 0 ? (uint8_t)(random % 0x17) : (uint8_t)(random >> 8); /* often instructions with operands */
     }
     struct cfi_row row;
     if (cfi_find((uintptr_t)area, (uintptr_t)area + CODE + random % 64, area_memory, &row)) {
