@@ -1,12 +1,12 @@
-/* Views of a page that is served for which there is more to know than news hold: it is asked for while they are shown. */
+/* The views of a served page that need more data than updates contain; it is requested while they are shown. */
 
-/** Functions whose time is asked for: more than are shown, since their order changes. */
+/** Functions whose time is requested: more than are shown, because their order changes. */
 const ASKED = 2 * PHASES;
 
-/** What is known of functions over time: of which, and the first slice that is not. */
+/** The known time of functions: which functions, and the first slice that is not known. */
 const spent = { known: new Set(), next: 0 };
 
-/** Asks for one thing at a time: at once, or, of a program that runs, when some time has passed since the last answer. */
+/** Requests one thing at a time: at once or, while the program runs, some time after the last answer. */
 function asker() {
   const state = { busy: false, after: 0 };
   return async (path, atOnce, take) => {
@@ -20,7 +20,7 @@ function asker() {
       const answer = await fetch(`${data.source}/${path}`, { signal: AbortSignal.timeout(20 * NEWS_MILLIS) });
       news = answer.ok ? await answer.json() : null;
     } catch {
-      // The page says already that there is no answer.
+      // The page already says that there is no answer.
     }
     state.busy = false;
     state.after = performance.now() + Math.max(NEWS_MILLIS / 2, PATIENCE * (performance.now() - began));
@@ -28,9 +28,9 @@ function asker() {
   };
 }
 
-/** Numbers of which each third one, from the first on, is a position: that is so many later. */
+/** Shifts positions, which are every third number starting with the first, by `by`. */
 const shifted = (numbers, by) => numbers.map((n, i) => (i % 3 === 0 ? n + by : n));
-/** The same without the first so many positions. */
+/** Shifted after removing entries below the first `many` positions. */
 const withoutFirst = (numbers, many) => shifted(numbers.filter((_, i) => numbers[i - i % 3] >= many), -many);
 
 const askSpent = asker();
@@ -52,7 +52,7 @@ function addSpent({ columns, functions, next }) {
   spent.next = next;
 }
 
-/** Where functions came to be shown, all are asked for from the beginning on. */
+/** When new functions are shown, all are requested from the beginning. */
 function drawSpent() {
   drawPhases();
   const positions = new Map(data.functions.map((f, i) => [f, i]));

@@ -1,11 +1,14 @@
-/* Single calls: the slowest of the last ones of each thread, on a line of time, and in a list. */
+/* Single calls: the slowest of the last ones of each thread, on a time line and in a list. */
 
 /** Calls in the list. */
 const LISTED = 200;
 const LANE_DEPTH = 12;
 const trace = { calls: [], chosen: null, zoomed: null, lanes: [] };
 
-/** A call among those that were read anew: the clock's frequency is known ever better, which moves its times a little. */
+/**
+ * The same call in newly read data, where a better estimate of the clock's frequency may have moved its times a
+ * little.
+ */
 function sameCall(call, calls) {
   const near = (a, b, part) => Math.abs(a - b) <= 1000 + part * b;
   const same = calls.filter(({ tid, f, start, nanos }) =>
@@ -13,17 +16,17 @@ function sameCall(call, calls) {
   return same.toSorted((a, b) => Math.abs(a.start - call.start) - Math.abs(b.start - call.start))[0] ?? call;
 }
 
-/** In the data a call is four numbers: its thread, its function, when it began, and how long it took. */
+/** In the data, a call is four numbers: thread, function, start, and duration. */
 function readCalls() {
   const calls = [];
   for (let i = 0; i < (data.calls ?? []).length; i += 4) {
     const [tid, position, start, nanos] = data.calls.slice(i, i + 4);
-    // A page that is served may not know it yet.
+    // A served page may not know the function yet.
     data.functions[position] && calls.push({ tid, f: data.functions[position], start, nanos });
   }
   trace.chosen &&= sameCall(trace.chosen, calls);
   trace.calls = calls.toSorted((a, b) => b.nanos - a.nanos);
-  // Within a thread a call that began later, and ended before the other, was made by that, or by what that called.
+  // Within a thread, a call that began later and ended earlier than another was made by it or by its callees.
   trace.lanes = [...Map.groupBy(calls.toSorted((a, b) => a.start - b.start || b.nanos - a.nanos), ({ tid }) => tid)].map(([tid, own]) => {
     const open = [];
     for (const call of own) {
@@ -44,7 +47,7 @@ function describeCall({ f, tid, start, nanos }) {
   return [element("b", {}, f.name), ` ${duration(nanos)}, began ${since(start)} after the program, ${threadName(tid)}`];
 }
 
-/** The range of time that is shown: all, or that of a call and as much again. */
+/** The range of time shown: all, or that of a call plus the same again. */
 function shownTime() {
   const { zoomed, calls } = trace;
   if (zoomed) {
@@ -113,7 +116,7 @@ function zoomCall(call) {
   drawCalls();
 }
 
-/** The next in the list, or, of its thread, in time. */
+/** The next call in the list or, on its thread, in time. */
 const inList = (step) => chooseCall(trace.listed[Math.max(0, trace.listed.indexOf(trace.chosen) + step)]);
 const inTime = (step) => {
   const own = trace.lanes.find(({ tid }) => tid === trace.chosen?.tid)?.calls ?? trace.lanes[0].calls;

@@ -1,8 +1,8 @@
-/* What two runs say of a function: `before` and `after`, one of which may not be there. */
+/* A function in two runs: `before` and `after`, of which one may be missing. */
 
 const change = (was, is) => (was > 0 && is !== undefined ? (is / was - 1) * 100 : undefined);
 
-/** Whether a change is none with the digits that are shown. */
+/** Whether a change rounds to zero with the digits shown. */
 const isSlight = (percentage) => Math.abs(percentage) < 0.05;
 
 function changeText(percentage) {
@@ -14,7 +14,7 @@ function changeText(percentage) {
   return isSlight(percentage) ? "0.0 %" : `${percentage > 0 ? "▲" : "▼"} ${text}`;
 }
 
-/** The relative error of the quotient of two estimates; undefined where nothing was sampled. */
+/** The relative error of the quotient of two estimates; undefined if nothing was sampled. */
 const quotientError = (was, is) => (was === undefined && is === undefined ? undefined : Math.hypot(was ?? 0, is ?? 0));
 
 /** In percentage points. */
@@ -31,7 +31,7 @@ function drawChange(key, errorKey) {
   };
 }
 
-/** For each nanosecond that was measured: runs may differ in length. */
+/** Per nanosecond measured: runs may differ in length. */
 const part = (figure, run) => (figure !== undefined && run.measuredNanos > 0 ? figure / run.measuredNanos : undefined);
 
 function measure(f) {
@@ -77,7 +77,7 @@ function showRuns() {
 const sides = (f) => [f.before, f.after].filter((one) => one?.latency.length > 0);
 const [LOW, HIGH] = decades(data.functions.flatMap(sides));
 
-/** The parts of all calls that fall into each of some ranges. */
+/** The parts of all calls that fall into each of `bins` ranges. */
 function parts(one, low, high, bins) {
   const calls = one?.latency.length > 0 ? binned(one, low, high, bins) : new Array(bins).fill(0);
   const sum = calls.reduce((a, b) => a + b, 0);
@@ -135,7 +135,7 @@ const COLUMNS = [
   },
 ];
 
-/** How much more or less of the time a function takes, in colours of which lightness tells as much as hue. */
+/** How much more or less of the time a function takes, in colours that differ in lightness as much as in hue. */
 function colourChange(path) {
   const f = data.functions[path.function];
   const error = f ? (f.totalChange + 100) * (f.totalError ?? 0) : 0;

@@ -1,4 +1,4 @@
-/* The flame graph: call paths as wide as the time that they took, from callers to callees or the other way round. */
+/* The flame graph: call paths, as wide as their time, from callers to callees or the other way round. */
 
 const FRAME = 20;
 const COLOURS = [[203, 80], [41, 95], [164, 50], [327, 45], [25, 85], [56, 70], [265, 45]];
@@ -6,7 +6,7 @@ const flame = { root: null, zoomed: null, chosen: null, upwards: false, reversed
 
 const beginning = () => ({ children: [], nanos: 0, self: 0, x: 0, depth: 0 });
 
-/** A path that goes on from another one, without time yet. */
+/** A path that extends another one, without time yet. */
 function goOn(from, frame) {
   const function_ = data.frames[frame];
   function_.searched ??= searchText(function_);
@@ -15,7 +15,7 @@ function goOn(from, frame) {
   return path;
 }
 
-/** In the data a path is four numbers: its frame, the path that it goes on from, its time, and the time of its own. */
+/** In the data, a path is four numbers: frame, parent path, total time, and self time. */
 function readPaths() {
   const paths = [];
   const root = beginning();
@@ -31,7 +31,7 @@ function readPaths() {
   flame.images = imagesOf(paths);
 }
 
-/** The time in each image's own code, the most first: that of functions with probes, and that of code without. */
+/** The time in each image's own code, most first: in functions with probes, and in other code. */
 function imagesOf(paths) {
   const images = Map.groupBy(paths.filter(({ self }) => self > 0), (path) => `${hasProbes(path)} ${path.image}`);
   return [...images.values()]
@@ -39,7 +39,7 @@ function imagesOf(paths) {
     .toSorted((a, b) => b.nanos - a.nanos);
 }
 
-/** The same time by the function that spent it itself, which its callers follow. */
+/** The same time by the function that spent it itself, followed by its callers. */
 function reversed(paths) {
   const root = beginning();
   for (const path of paths.filter(({ self }) => self > 0)) {
@@ -55,7 +55,7 @@ function reversed(paths) {
   return root;
 }
 
-/** The most time first. */
+/** Most time first. */
 function place(path) {
   path.children.sort((a, b) => b.nanos - a.nanos);
   let { x } = path;
@@ -68,10 +68,10 @@ function place(path) {
 
 const IMAGES = [];
 
-/** Whether calls of it are counted. Functions of the table have no frame. */
+/** Whether its calls are counted. Functions of the table have no frame. */
 const hasProbes = (path) => path.frame === undefined || path.function !== undefined;
 
-/** One hue for each image, and little of it for code without probes. */
+/** One hue per image, pale for code without probes. */
 function colourOf(path) {
   IMAGES.includes(path.image) || IMAGES.push(path.image);
   const [hue, saturation] = COLOURS[IMAGES.indexOf(path.image) % COLOURS.length];
@@ -79,14 +79,14 @@ function colourOf(path) {
   return `hsl(${hue} ${hasProbes(path) ? saturation : saturation / 4}% ${(hasProbes(path) ? 66 : 76) + shade / 2}%)`;
 }
 
-/** Time of the paths with a function that is searched for, each counted once. */
+/** Time of the paths that contain a searched function, each path counted once. */
 function matchedNanos(paths) {
   return paths.reduce((sum, path) => sum + (table.matches(path) ? path.nanos : matchedNanos(path.children)), 0);
 }
 
 const IMAGES_SHOWN = 4;
 
-/** Code in no image is named by what is said of it. */
+/** Code in no image is named by its description. */
 function imageName(path) {
   const name = path.image ? fileName(path.image) : path.name;
   return hasProbes(path) || !path.image ? name : `${name}, no probes`;

@@ -37,7 +37,7 @@ function show(f) {
   view.opened(f);
 }
 
-/** The lines of its own code, with the CPU time that samples met there in the whole session. */
+/** The lines of its own code, with the CPU time of samples in the whole session. */
 function sourceOf(f) {
   return (data.sources ?? []).filter((source) => data.functions[source.function] === f).flatMap((source) => {
     const samples = new Map();
@@ -73,7 +73,7 @@ function withoutLatency(f) {
   return f.cpuNanos === undefined ? "It was never called." : "It ran, and no call of it was seen.";
 }
 
-/** The functions at the other ends of edges, the most time first. */
+/** The functions at the other ends of edges, most time first. */
 function neighbours(title, edges) {
   if (edges.length === 0) {
     return [];
@@ -164,7 +164,7 @@ function histogram(f, low, high) {
   return c.picture;
 }
 
-/** As HdrHistogram plots it: 90 %, 99 %, 99.9 % ... lie at equal distances. */
+/** As HdrHistogram plots it: 90 %, 99 %, 99.9 % ... at equal distances. */
 function spectrum(f, low, high) {
   const all = slots(f);
   const sum = all.reduce((n, slot) => n + slot.calls, 0);

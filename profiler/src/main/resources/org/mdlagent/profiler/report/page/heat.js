@@ -2,10 +2,10 @@
 
 const HEATS = 7;
 const clock = (millis) => new Date(millis).toTimeString().slice(0, 8);
-/** Where columns begin and end, in turn; in a page that is served each function has its own. */
+/** Starts and ends of columns, alternating; in a served page each function has its own. */
 const columnsOf = (f) => f.columns ?? data.columns;
 
-/** Cells of a function: in the data each is three numbers, column, row and calls. Empty where nothing is known by time. */
+/** Cells of a function: in the data, each is three numbers, column, row and calls. Empty if nothing is known by time. */
 function heatCells(f) {
   const cells = [];
   for (let i = 0; i < (f.heat ?? []).length; i += 3) {
@@ -15,7 +15,7 @@ function heatCells(f) {
   return cells;
 }
 
-/** The least duration of a row; the first ones would have no logarithm, or lie below what can be measured. */
+/** The shortest duration of a row; the first rows would have no logarithm, or are below what can be measured. */
 const rowNanos = (row) => Math.max(1, data.rows[row] ?? data.rows.at(-1) * 1.2);
 
 function drawHeat(f) {
@@ -35,7 +35,7 @@ function heatMap(f) {
     return [element("h3", {}, "Latency over time"), element("p", {}, why)];
   }
   const map = heatFrame(f, cells);
-  // By the second: slices that were merged, and columns of several, are no bursts.
+  // Per second: merged slices, and columns of several slices, are not bursts.
   const rates = cells.map(({ column, calls }) => calls / Math.max(0.001, map.seconds(column)));
   const least = Math.min(...rates);
   const most = Math.max(...rates);
@@ -60,7 +60,7 @@ function heatScale(least, most) {
   return element("span", { class: "scale" }, count(least), ...colours, `${count(most)} timed calls/s`);
 }
 
-/** Axes, and where cells and columns lie in them. */
+/** Axes, and the positions of cells and columns in them. */
 function heatFrame(f, cells) {
   const columns = columnsOf(f);
   const rows = cells.map((cell) => cell.row);
@@ -89,7 +89,7 @@ function heatFrame(f, cells) {
   return { c, box, last, columns, seconds };
 }
 
-/** The duration that a part of some cells' calls does not exceed: the upper bound of a row. */
+/** The duration that a share `part` of some cells' calls does not exceed: the upper bound of a row. */
 function heatPercentile(column, part) {
   const calls = column.reduce((sum, cell) => sum + cell.calls, 0);
   let seen = 0;
@@ -107,7 +107,7 @@ function describeColumn(column, from, to) {
     + `max ≤ ${heatPercentile(column, 1)}`;
 }
 
-/** Lets a column be chosen by mouse or keys, and says what is in it. */
+/** Selects a column by mouse or keys, and describes its contents. */
 function followCursor(map, cells, says) {
   const { c, box, last, columns } = map;
   const byColumn = Map.groupBy(cells, (cell) => cell.column);
@@ -122,7 +122,7 @@ function followCursor(map, cells, says) {
     says.textContent = describeColumn(byColumn.get(chosen) ?? [], from, to);
   };
   c.picture.append(cursor);
-  // What was chosen before it was drawn anew, or of another function, stays chosen.
+  // The selection is kept when the map is redrawn, or drawn for another function.
   const before = Array.from({ length: last + 1 }, (_, i) => i).find((i) => columns[2 * i] === view.slice);
   before === undefined || choose(before);
   fill(c.picture, { class: "chart heat", tabindex: 0 }, []);

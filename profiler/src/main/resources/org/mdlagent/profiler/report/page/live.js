@@ -1,18 +1,18 @@
 
-/* A page that is served: it asks for what is new, again and again, and stays as its reader has left it. */
+/* A served page: it polls for updates and keeps the state its reader has chosen. */
 
 const NEWS_MILLIS = 1000;
-/** Whoever took long to answer is left alone for so many times as long. */
+/** Back-off: after a slow answer, the next poll waits this many times as long as the answer took. */
 const PATIENCE = 3;
-/** News that rates go back: hot functions are counted in windows, seconds apart. */
+/** Updates that rates cover: hot functions are counted in slices, seconds apart. */
 const RATE_NEWS = 10;
 
 const live = { paused: false, held: false, answered: new Date(), counts: [] };
 
-/** Slices of time that pictures go back: as many as a session keeps. */
+/** Time slices shown: as many as a session keeps. */
 const SLICES = 480;
 
-/** Functions that are not in the news were not called meanwhile, and keep what is known of them. So do histograms. */
+/** Functions that are not in an update were not called meanwhile, and keep their data and histograms. */
 function merge(news) {
   const { functions } = data;
   news.positions.forEach((position, i) => Object.assign(functions[position] ??= { latency: [] }, news.functions[i]));
@@ -31,7 +31,7 @@ function countCalls() {
   }
 }
 
-/** The same path among those that were read since. */
+/** The same path in newly read data. */
 function again(path) {
   if (!path?.from) {
     return path && flame.root;
@@ -63,7 +63,7 @@ function redrawDetail() {
   detail.querySelectorAll("button, .heat")[focused]?.focus({ preventScroll: true });
 }
 
-/** Appends what is new to a function's heat map. */
+/** Appends an update to a function's heat map. */
 function addSlices(f, news) {
   const known = (f.columns ?? []).length / 2;
   f.columns = [...(f.columns ?? []), ...news.columns];
@@ -76,7 +76,7 @@ function addSlices(f, news) {
   }
 }
 
-/** Asks for the slices of time that the heat map of a function does not have yet. */
+/** Requests the time slices that a function's heat map lacks. */
 async function readHeat(f) {
   if (f.reading) {
     return;
@@ -92,20 +92,20 @@ async function readHeat(f) {
       view.shown === f && byId("heat") && !live.held && drawHeat(f);
     }
   } catch {
-    // The page says already that there is no answer; the next one has these slices, too.
+    // The page already says that there is no answer; the next answer has these slices as well.
   } finally {
     f.reading = false;
   }
 }
 
-/** Positions of the functions whose histograms can be seen. */
+/** Positions of the functions whose histograms are visible. */
 function inView() {
   const shown = new Set([...table.inView(), ...(byId("detail").hidden ? [] : [view.shown])]);
   return data.functions.flatMap((f, i) => (shown.has(f) ? [i] : []));
 }
 
 async function follow() {
-  // Whoever looks elsewhere costs the server nothing.
+  // A hidden page costs the server nothing.
   const asked = performance.now();
   if (!live.paused && !document.hidden) {
     try {
@@ -115,7 +115,7 @@ async function follow() {
       }
       const news = await answer.json();
       live.answered = new Date();
-      // What is pressed must still be there when it is released; the next answer holds these news, too.
+      // A pressed element must still exist when it is released; the next answer has this update as well.
       live.held || live.paused || update(news);
       showState("");
     } catch {

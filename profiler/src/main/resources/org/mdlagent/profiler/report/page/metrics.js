@@ -1,8 +1,8 @@
-/* Metrics: what each has come to, and how. */
+/* Metrics: the value of each, and its history. */
 
 const inUnits = (metric, value) => `${value < 0 ? "-" : ""}${count(Math.abs(value))} ${metric.units}`;
 
-/** Corners of a curve, as times and values in turn. A rate is the mean since the point before; an amount began with 0. */
+/** Corners of a curve, as pairs of time and value. A rate is the mean since the previous point; an amount starts at 0. */
 function corners(metric) {
   const points = metric.series;
   if (metric.unitsType === "rate") {
@@ -11,7 +11,7 @@ function corners(metric) {
   return metric.unitsType === "amount" ? [[0, 0], ...points] : points;
 }
 
-/** The history, with functions that place seconds and values in percent. */
+/** The history, with functions that map seconds and values to percent. */
 function plot(metric, x, y) {
   const curve = corners(metric).map(([seconds, value]) => [x(seconds), y(value)]);
   const hits = metric.series.map(([seconds, value], i, all) => {

@@ -3,7 +3,7 @@
 const data = JSON.parse(document.getElementById("data").textContent);
 const byId = (id) => document.getElementById(id);
 
-/* Numbers as people read them. What is not known is a dash. */
+/* Numbers for people. Unknown values are a dash. */
 
 function scaled(value, units, digits) {
   let unit = 0;
@@ -16,7 +16,7 @@ function scaled(value, units, digits) {
 }
 
 const duration = (nanos) => (nanos === undefined ? "-" : scaled(nanos, [" ns", " us", " ms", " s"], 3));
-/** From a minute on as clocks show it. */
+/** From a minute on, as on a clock. */
 function elapsed(nanos) {
   const seconds = Math.floor(nanos / 1e9);
   const two = (n) => String(n).padStart(2, "0");
@@ -34,7 +34,7 @@ const time = (text) => (text ? new Date(text).toLocaleString() : "-");
 const plural = (n, one, many) => `${grouped(n)} ${n === 1 ? one : many}`;
 const fileName = (path) => path.slice(path.lastIndexOf("/") + 1);
 
-/* Elements. Text of the session reaches the page as text only, never as markup. */
+/* Elements. Text of the session enters the page only as text, never as markup. */
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -55,7 +55,7 @@ function facts(list, pairs) {
   return list;
 }
 
-/* Latency. A function's slots are durations and calls in turn, the shortest first. */
+/* Latency. A function's slots are pairs of duration and calls, shortest first. */
 
 function slots(f) {
   const pairs = [];
@@ -77,7 +77,7 @@ function binned(f, low, high, bins) {
   return calls;
 }
 
-/** Powers of ten around the durations of some functions; one decade at least. */
+/** Powers of ten that enclose the durations of some functions; at least one decade. */
 function decades(functions) {
   const timed = functions.filter((f) => f.latency.length > 0);
   let low = Infinity;
@@ -94,7 +94,7 @@ function decades(functions) {
 
 const CHART = { left: 64, right: 26, top: 22, bottom: 24 };
 
-/** An empty chart as wide as the panel, with functions that place a part (0 to 1) of each axis. */
+/** An empty chart as wide as the panel, with functions that map a fraction (0 to 1) to each axis. */
 function chart(label) {
   const style = getComputedStyle(byId("detail"));
   const width = byId("detail").clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);

@@ -1,16 +1,18 @@
-/* A part of the session, a range of time and a thread, that the table and the flame graph are of; and the strip above
-   them that shows the CPU time of all and where that part is chosen. A page that is served has no single samples. */
+/*
+ * A part of the session: a range of time and a thread, which the table and the flame graph show. The strip above them
+ * shows all CPU time, and the part is selected in it. A served page has no single samples.
+ */
 
 const STRIP = { column: 7, columnsMin: 60, columnsMax: 240, top: 4 };
-/** `from` and `to` are in milliseconds since 1970, null for all of the session; `thread` is a position, -1 for all. */
+/** `from` and `to` are in milliseconds since 1970, null for the whole session; `thread` is a position, -1 for all. */
 const part = { from: null, to: null, thread: -1, samples: [], begin: 0, end: 0, whole: null };
 
-/** What is of the part in place of the whole session. */
+/** Figures that a part has instead of those of the whole session. */
 const FIGURES = [
   "calls", "callsExact", "callsError", "rate", "sampled", "totalNanos", "totalError", "selfNanos", "selfError", "meanNanos", "minNanos",
   "p50Nanos", "p90Nanos", "p99Nanos", "p999Nanos", "maxNanos", "cpuNanos", "cpuError", "cpuTotalNanos", "cpuTotalError", "latency"];
 
-/** In the data a sample is four numbers: milliseconds since the one before, its thread, its path, or -1, and how often it counts. */
+/** In the data, a sample is four numbers: milliseconds since the previous one, thread, path or -1, and weight. */
 function readSamples() {
   const numbers = data.samples ?? [];
   let millis = Date.parse(data.session.started);
@@ -26,7 +28,7 @@ function readSamples() {
 const isPart = () => part.from !== null || part.thread >= 0;
 const partOf = () => [part.from ?? part.begin, part.to ?? part.end];
 
-/** The name that a thread had; several have the same one as a rule. */
+/** The name of a thread; usually several threads have the same one. */
 function nameOfThread(tid) {
   const name = data.sampledThreads?.find((thread) => thread.tid === tid)?.name;
   return name ? `${name} (${tid})` : `thread ${tid}`;
@@ -34,7 +36,7 @@ function nameOfThread(tid) {
 
 /* The paths of some samples. */
 
-/** How often each path was sampled itself, by its position. */
+/** The number of samples of each path itself, by its position. */
 function countByPath(samples) {
   const counts = new Map();
   for (const { path, weight } of samples) {
@@ -44,7 +46,7 @@ function countByPath(samples) {
   return counts;
 }
 
-/** The paths with the time of some samples, as they are in the data. */
+/** The paths with the time of some samples, in the format of the data. */
 function pathsOf(counts) {
   const paths = [...part.whole.paths];
   for (let i = 0; i < paths.length; i += 4) {
@@ -60,7 +62,7 @@ function pathsOf(counts) {
   return paths;
 }
 
-/** Tells of each function on a path, the last first, once. */
+/** Calls `tell` once for each function on a path, innermost first. */
 function eachFunction(path, tell) {
   const met = new Set();
   for (let at = path, last = true; at >= 0; at = part.whole.paths[4 * at + 1], last = false) {
@@ -74,7 +76,7 @@ function eachFunction(path, tell) {
 
 /* Figures of functions. */
 
-/** The relative error of so many samples, in 95 of 100 cases: they have a Poisson distribution. */
+/** The relative half-width of the 95 % interval for a number of samples, which is Poisson distributed. */
 const errorOf = (samples) => 1.96 / Math.sqrt(samples);
 
 function cpuOf(counts, mean) {
@@ -92,7 +94,7 @@ function cpuOf(counts, mean) {
   return (position) => ({ ...figures("cpu", own.get(position)), ...figures("cpuTotal", all.get(position)) });
 }
 
-/** The slices of time whose middles are in the part; of a shorter part, the slice that its own middle is in. */
+/** The time slices whose middles are in the part; for a shorter part, the slice that contains the part's middle. */
 function columnsIn([from, to]) {
   const all = Array.from({ length: data.columns.length / 2 }, (_, i) => i);
   const [begin, end] = [(i) => data.columns[2 * i], (i) => data.columns[2 * i + 1]];
@@ -100,7 +102,7 @@ function columnsIn([from, to]) {
   return new Set(within.length > 0 ? within : all.filter((i) => 2 * begin(i) <= from + to && from + to < 2 * end(i)));
 }
 
-/** Calls of a function in some slices, and durations as far as rows of its heat map tell them. */
+/** Calls of a function in some slices, and durations at the resolution of its heat map's rows. */
 function callsIn(f, columns) {
   if (!f.spent && !f.heat) {
     return { latency: [] };
@@ -145,7 +147,7 @@ function takePart() {
     Object.assign(f, whole);
     if (counts) {
       FIGURES.forEach((key) => (f[key] = key === "latency" ? [] : undefined));
-      // Slices of time do not tell threads apart.
+      // Time slices do not distinguish threads.
       part.thread < 0 && Object.assign(f, callsIn(f, columns), { callsExact: whole.callsExact });
       Object.assign(f, cpu(i));
     }
@@ -226,7 +228,7 @@ function describePart() {
   return `${when}${cpu}; ${part.thread >= 0 ? "of one thread CPU time alone is known" : describeSlices([...columnsIn([from, to])])}`;
 }
 
-/** Slices follow each other. */
+/** Slices are consecutive. */
 function describeSlices(columns) {
   return columns.length === 0
     ? "no calls are known of this part"
@@ -235,7 +237,7 @@ function describeSlices(columns) {
 
 const preciseClock = (millis) => `${clock(millis)}.${String(Math.floor(millis % 1000)).padStart(3, "0")}`;
 
-/** Shows a part of the session. */
+/** Selects a part of the session. */
 function choosePart(from, to, thread = part.thread) {
   Object.assign(part, { from, to, thread });
   byId("thread").value = thread;
@@ -248,7 +250,7 @@ function choosePart(from, to, thread = part.thread) {
   view.name === "grid" || drawView();
 }
 
-/** What is dragged over; a click chooses all. */
+/** Selects the dragged range; a click selects all. */
 function followBrush() {
   const place = byId("strip");
   let anchor = null;
@@ -293,7 +295,7 @@ function followBrush() {
   });
 }
 
-/** An arrow moves the part by a column, with Shift its end. */
+/** An arrow key moves the part by a column, with Shift its end. */
 function moveBrush({ key, shiftKey }) {
   const step = (part.end - part.begin) / stripColumns();
   const by = key === "ArrowLeft" ? -step : step;
@@ -308,7 +310,7 @@ function moveBrush({ key, shiftKey }) {
   }
 }
 
-/** What the page's address says of the part: milliseconds since the session began, and the thread's id. */
+/** The part in the page's address: milliseconds since the session began, and the thread's id. */
 function keepPart(put) {
   part.from !== null && put("time", `${Math.round(part.from - part.begin)}-${Math.round(part.to - part.begin)}`);
   part.thread >= 0 && put("thread", String(data.sampledThreads[part.thread].tid));

@@ -1,15 +1,17 @@
-/* The whole program over time: a row is a function, a column some slices of time, and the colour the CPU time with
-   callees, or the time that calls took. These stand where they ended. Threads are added up: a second can hold more than
-   one of them. */
+/*
+ * The whole program over time: a row is a function, a column is a group of time slices, and the colour is CPU time
+ * with callees, or time in calls, which is shown where the calls ended. Threads are added up: a second can contain
+ * more than one second of time.
+ */
 
-/** Rows, the first of the table. */
+/** Rows: the first functions of the table. */
 const PHASES = 60;
-/** What is less than this part of the most has the palest colour. */
+/** Values below this share of the maximum have the palest colour. */
 const PHASES_LEAST = 1e-3;
-/** Where its columns begin and end, in turn, and what is chosen. */
+/** Starts and ends of its columns, alternating, and the selection. */
 const phases = { columns: data.columns, row: 0, column: 0, cpu: true };
 
-/** Whether CPU time is shown: of samples, so it is known for each function and slice alike. */
+/** Whether CPU time is shown: it comes from samples, so it is known for each function and slice alike. */
 const showsCpu = () => phases.cpu && part.samples.length > 0;
 
 /** By function: CPU time with callees, by column. */
@@ -29,14 +31,14 @@ function cpuCells(columns) {
   return cells;
 }
 
-/** As many columns as the strip has, of the part that is chosen. */
+/** As many columns as the strip has, for the selected part. */
 function cpuColumns() {
   const [from, to] = partOf();
   const width = (to - from) / stripColumns();
   return Array.from({ length: stripColumns() }, (_, i) => [from + i * width, from + (i + 1) * width]).flat();
 }
 
-/** In the data a cell is three numbers: its column, nanoseconds and calls. */
+/** In the data, a cell is three numbers: column, nanoseconds and calls. */
 function phaseCells(f) {
   const cells = new Map();
   for (let i = 0; i < (f.spent ?? []).length; i += 3) {
@@ -80,7 +82,7 @@ function drawPhases() {
   const cells = rows.map((f) => (ofCpu ? ofCpu.get(f) : phaseCells(f)));
   const rate = (row, column) => (cells[row].get(column)?.nanos ?? 0) / columnSeconds(column);
   const most = Math.max(...rows.flatMap((_, row) => [...cells[row].keys()].map((column) => rate(row, column))));
-  // Less than one sample there is not.
+  // There is no less than one sample.
   const least = ofCpu ? Math.min(0.5, data.nanosPerSample / columnSeconds(0) / most / 1.1) : PHASES_LEAST;
   const shade = (part) => Math.max(0, Math.min(HEATS - 1, Math.floor(HEATS * (1 - log(part / most) / log(least)))));
   const shapes = new Array(HEATS).fill("");

@@ -1,4 +1,4 @@
-/* What the session says of itself. */
+/* The session's own data. */
 
 function ending(exit) {
   if (!exit) {
@@ -80,21 +80,21 @@ function spark(f) {
 
 /* The table. */
 
-/** The greatest values of columns that have bars. */
+/** The maxima of columns with bars. */
 const most = { cpuNanos: 0, selfNanos: 0, totalNanos: 0 };
 
-/** Whether the duration of each of its calls is known, and not of a sample. */
+/** Whether each of its calls was timed, rather than a sample. */
 const eachTimed = (f) => f.sampled >= f.calls && f.callsError === undefined;
 
-/** Calls of which not even the order of magnitude is known are not shown. */
+/** Calls are not shown if not even their order of magnitude is known. */
 const CALLS_ERROR_MAX = 10;
 const TOTAL_ERROR_MAX = 0.25;
 const saysCalls = (f) => f.damage === undefined && !(f.callsError > CALLS_ERROR_MAX);
 
-/** Whether there were as many calls at least: its probes have been off since, or the end of the run was not seen. */
+/** Whether calls are a lower bound: the probes have been off since, or the end of the run was not seen. */
 const callsAreLeast = (f) => !f.exact && !f.callsExact && f.callsError === undefined && f.damage === undefined;
 
-/** The relative error of an estimate, small behind it. */
+/** The relative error of an estimate, in small print after it. */
 function appendError(cell, error) {
   if (error >= 0.00005) {
     appendPlusMinus(cell, error);
@@ -105,7 +105,7 @@ function appendPlusMinus(cell, error) {
   cell.append(" ", element("small", {}, `±${error < 0.1 ? percent(error * 100) : `${Math.round(error * 100)} %`}`));
 }
 
-/** The longest call of a sample is the least that the longest of all can be. */
+/** The longest call of a sample is a lower bound of the longest of all. */
 function durationOf(f, name) {
   const nanos = f[`${name}Nanos`];
   return (name === "max" && nanos !== undefined && !eachTimed(f) ? "≥ " : "") + duration(nanos);
@@ -131,7 +131,7 @@ function drawShare(f, key, cell) {
   }
 }
 
-/** The time of samples, however its calls were counted. */
+/** The time by samples, however its calls were counted. */
 function drawCpu(f, cell) {
   if (f.cpuNanos === undefined) {
     cell.append("-");
@@ -142,7 +142,10 @@ function drawCpu(f, cell) {
   drawShare(f, "cpuNanos", cell);
 }
 
-/** Whether CPU time with callees says more than Total: that is unknown, or its error is large and that of CPU time smaller. */
+/**
+ * Whether CPU time with callees is better known than Total: Total is unknown, or its error is large and that of CPU
+ * time smaller.
+ */
 function isCpuTotalBetter(f) {
   if (f.cpuTotalNanos === undefined || (f.exact && f.totalNanos !== undefined)) {
     return false;
@@ -164,7 +167,7 @@ function drawTotal(f, cell) {
   cell.style.setProperty("--share", `${f.cpuTotalNanos / most.totalNanos * 100}%`);
 }
 
-/** What a column is sorted by. CPU time is a part of the others, and all that a call has that has not returned. */
+/** A column's sort key. CPU time is a part of the other times, and all that is known of a call that has not returned. */
 function sortedBy(f, key) {
   const known = key === "selfNanos" || key === "totalNanos"
     ? [timeShown(f, key), f.cpuNanos].filter((n) => n !== undefined)
@@ -226,7 +229,7 @@ const COLUMNS = [
   },
 ];
 
-/** What is shown; a page that is served wants to know of a function that it was opened. */
+/** The state of the view; a served page must know which function was opened. */
 const view = {
   name: "grid", uncalled: false, shown: null, slice: null, opened: () => {}, colourPath: colourOf, aboutPath: () => "",
 };
@@ -243,7 +246,10 @@ const table = new Table(COLUMNS, {
   },
 });
 
-/** In the data a caller is four numbers: its function, or -1, calls, time, and how far the calls may be off in percent, or -1. */
+/**
+ * In the data, a caller is four numbers: its function or -1, calls, time, and the error of the calls in percent or
+ * -1.
+ */
 function callersOf(numbers) {
   const callers = [];
   for (let i = 0; i < numbers.length; i += 4) {
@@ -263,7 +269,7 @@ function readCallers() {
   }
 }
 
-/** Rates, and what columns are drawn by. */
+/** Rates, and the scales of columns. */
 function measure() {
   for (const f of data.functions) {
     f.rate ??= data.session.measuredNanos > 0 ? f.calls / (data.session.measuredNanos / 1e9) : undefined;
@@ -275,7 +281,7 @@ function measure() {
   byId("head").lastChild.textContent = `${tick(10 ** axis.low)} .. ${tick(10 ** axis.high)}`;
 }
 
-/** Takes over what is in the data, which a page that is served gets anew. */
+/** Takes over the data, which a served page gets again with each update. */
 function read() {
   data.functions.forEach((f) => (f.searched ??= searchText(f)));
   measure();

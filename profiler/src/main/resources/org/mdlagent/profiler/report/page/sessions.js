@@ -1,6 +1,6 @@
 "use strict";
 
-/* The list is fetched again and again, and stays as its reader has left it. */
+/* The list is polled, and keeps the state its reader has chosen. */
 
 const LIST_MILLIS = 2000;
 let held = false;
@@ -33,7 +33,7 @@ function replace(page) {
   }
 }
 
-// What is pressed must still be there when it is released.
+// A pressed element must still exist when it is released.
 addEventListener("pointerdown", () => (held = true));
 addEventListener("pointerup", () => (held = false));
 addEventListener("pointercancel", () => (held = false));

@@ -3,19 +3,19 @@
 const ROW = 28;
 const COLLATOR = new Intl.Collator("en");
 
-/** What the filter looks for its words in. */
+/** The text that the filter searches. */
 const searchText = (f) => [f.name, f.file, f.image].join("\n").toLowerCase();
 
-/** How long a name may be where there is no column of a certain width. */
+/** Maximum letters of a name without a column of fixed width. */
 const NAME_LETTERS = 60;
 
-/** Room that names have at least, in pixels: in a narrow table without the small texts behind numbers, and else. */
+/** Minimum width of names in pixels: in a narrow table, which lacks the small print after numbers, and in a wide one. */
 const NAME_WIDTH = { narrow: 100, wide: 170 };
 const NARROW = 640;
 const LETTER_WIDTH = 7.5;
 const PADDING = 20;
 
-/** The name, or a shorter form of it that fits; what is still too long keeps both ends. */
+/** The name, or a shorter form of it that fits; a name that is still too long keeps both ends. */
 function fittingName({ name, shorter = [] }, letters) {
   const fits = [name, ...shorter].find((form) => [...form].length <= letters);
   if (fits !== undefined) {
@@ -26,7 +26,7 @@ function fittingName({ name, shorter = [] }, letters) {
   return `${shortest.slice(0, head).join("")}…${shortest.slice(shortest.length - (letters - 1 - head)).join("")}`;
 }
 
-/** Nothing of a text that is none. */
+/** Empty for an invalid pattern. */
 function patternOf(text) {
   try {
     return new RegExp(text, "im");
@@ -55,12 +55,11 @@ class Table {
   };
 
   /**
-   * Columns have a title and draw a function into a cell; rows can be sorted by those with a key. A column needs a
-   * `width`, of two that are for a wide and a narrow table; its `rank` says which columns come first where there is no
-   * room for all, and `has` whether a function has a value. The first one, of names, gets the room that is left. The
-   * table has the
-   * functions that are `wanted`, lets `decorate` complete their rows, opens one with `show`, says of those that are
-   * searched for what part `ofAll` they are, and sorts them `by` what a key stands for.
+   * Columns have a title and draw a function into a cell; rows can be sorted by columns with a key. A column needs a
+   * `width`, or two of them for a wide and a narrow table; its `rank` says which columns come first if there is no
+   * room for all, and `has` whether a function has a value. The first column, of names, gets the remaining width. The
+   * table has the functions that are `wanted`, lets `decorate` complete their rows, opens one with `show`, describes
+   * the share of matching functions by `ofAll`, and sorts `by` the values of a key.
    */
   constructor(columns, { wanted, decorate, show, ofAll = () => "", by = (f, key) => f[key] }) {
     Object.assign(this, { columns, wanted, decorate, show, ofAll, by, selected: () => {} });
@@ -87,7 +86,7 @@ class Table {
     this.select();
   }
 
-  /** For all words, or for a regular expression, whose lines are name, file and image. */
+  /** For all words, or for a regular expression; the lines are name, file and image. */
   search() {
     const { value } = byId("filter");
     const isPattern = byId("regex").checked && value !== "";
@@ -113,7 +112,7 @@ class Table {
     return known || (this.descending ? -order : order) || 0;
   }
 
-  /** Finds the rows anew; the chosen function stays chosen. */
+  /** Selects the rows again; the chosen function stays chosen. */
   select() {
     const chosen = this.rows[this.chosen];
     this.rows = data.functions.filter((f) => this.wanted(f) && this.matches(f));
@@ -144,7 +143,7 @@ class Table {
     }
   }
 
-  /** Chooses the columns that have a value and for which there is room. */
+  /** Selects the columns that have a value and for which there is room. */
   layOut() {
     const grid = byId("grid");
     const narrow = grid.clientWidth <= NARROW;
@@ -171,7 +170,7 @@ class Table {
     this.draw();
   }
 
-  /** The positions of the first row that is drawn, and of the one behind the last. */
+  /** The positions of the first row drawn, and of the one after the last. */
   range() {
     const grid = byId("grid");
     const first = Math.max(0, Math.floor(grid.scrollTop / ROW) - 5);
@@ -232,15 +231,15 @@ class Table {
     }
   }
 
-  /** Rows that a page key goes over. */
+  /** Rows that a page key skips. */
   page() {
     return Math.max(1, Math.floor(byId("grid").clientHeight / ROW) - 2);
   }
 
-  /** Does what a key says, and returns whether it was one for the table. */
+  /** Handles a key, and returns whether it was one for the table. */
   press({ key, target }) {
     const writing = target.id === "filter";
-    // Whoever has clicked beside everything still means the table.
+    // After a click outside of any element, keys still go to the table.
     if (target.id !== "grid" && target !== document.body && !writing) {
       return false;
     }
@@ -255,7 +254,7 @@ class Table {
   }
 }
 
-/** Gives a page its keys; `take` says whether it took one. Those with modifiers are the browser's. */
+/** Gives a page its keys; `take` returns whether it handled one. Keys with modifiers are the browser's. */
 function followKeys(take) {
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.altKey || event.metaKey) {
@@ -271,7 +270,7 @@ function followKeys(take) {
   });
 }
 
-/** Opens the panel for a function: empty but for its name. */
+/** Opens the panel for a function: empty except for its name. */
 function openDetail(f, close) {
   const button = element("button", { type: "button", class: "close", "aria-label": "Close" }, "×");
   button.addEventListener("click", close);

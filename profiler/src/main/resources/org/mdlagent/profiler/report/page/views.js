@@ -1,6 +1,9 @@
-/* The views of a page, of which one is shown. Keys in words are element names in brackets, as in a keyboard's picture. */
+/* The views of a page, of which one is shown. In key descriptions, element names in brackets become key caps. */
 
-/** What each is called in the page: its `keys` in words, those that it `takes`, whether it `holds` something, and how it is drawn. */
+/**
+ * Each view: the description of its `keys`, the keys that it `takes`, whether it `holds` something, and how it is
+ * drawn.
+ */
 const VIEWS = { grid: { keys: [...byId("keys").childNodes], takes: {}, holds: () => true, draw: () => {} } };
 
 const words = (keys) => keys.map((key) => (Array.isArray(key) ? element("kbd", {}, key[0]) : key));
@@ -22,7 +25,7 @@ function switchView(to) {
   drawView();
 }
 
-/** Offers the views that hold something. */
+/** Offers the views that have something to show. */
 function offerViews() {
   const offered = Object.keys(VIEWS).filter((name) => {
     byId(`show-${name}`).hidden = !VIEWS[name].holds();
@@ -31,10 +34,10 @@ function offerViews() {
   byId("views").hidden = offered.length < 2;
 }
 
-/** What else the address says: `keep` puts it there, and `take` shows it. */
+/** Other contents of the address: `keep` puts one there, and `take` shows it. */
 const KEPT = [];
 
-/** The page's address says what is shown, so that it can be kept and sent. */
+/** The page's address describes what is shown, so that it can be saved and shared. */
 function keepPlace() {
   const place = new URLSearchParams();
   const put = (name, value) => value && place.set(name, value);
@@ -47,7 +50,7 @@ function keepPlace() {
   history.replaceState(null, "", `#${place}`);
 }
 
-/** Shows what the page was opened for; parts that this page does not have are left out. */
+/** Shows what the address asks for; parts that this page lacks are left out. */
 function takePlace() {
   if (location.hash === "") {
     return;
@@ -103,7 +106,7 @@ function startViews() {
   addEventListener("resize", () => byId("detail").hidden || show(view.shown));
   // Its keys work at once.
   byId("grid").focus();
-  // When all scripts of the page have added their views.
+  // After all scripts of the page have added their views.
   addEventListener("DOMContentLoaded", () => {
     takePlace();
     table.selected = keepPlace;
