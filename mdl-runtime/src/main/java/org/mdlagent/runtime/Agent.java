@@ -124,7 +124,7 @@ public final class Agent {
                 + (!options.profile() ? "for clients alone" : exact ? "every call" : "sampled")
                 + (options.cpuTime() ? ", in CPU time" : ""));
         if (probes.functionCount() == 0) {
-            log.line("nothing to measure yet: no instrumented code is loaded, or the filters leave none of it");
+            log.line("nothing to measure yet: no instrumented code is loaded, or the filters exclude all of it");
         }
         Metrics metrics = new Metrics(
                 probes, new ProbeClient(api), executable(), () -> options.profile() ? api.tsc() - armed : 0);
@@ -161,7 +161,7 @@ public final class Agent {
         for (FunctionGlob glob : globs) {
             int found = probes.functions(new Matching(glob)).size();
             log.line(option + "=" + glob + ": "
-                    + (found == 0 ? "no function with probes is that so far" : what + found + " functions"));
+                    + (found == 0 ? "no function with probes matches so far" : what + found + " functions"));
         }
     }
 

@@ -151,13 +151,13 @@ class CallSitesIT {
 
         assertThat(Dist.ask(session, "metric enable calls_made@/Code/calls.c/by_pointer"))
                 .isEqualTo("error metric calls_made: the call of a function in /Code/calls.c/by_pointer:"
-                        + " what it calls shows only when it is executed\n");
+                        + " its target is known only when it runs\n");
         assertThat(Dist.ask(session, "metric enable calls_made@/Code/calls.c/absolute"))
                 .isEqualTo(
                         "error metric calls_made: the call of strtol in /Code/calls.c/absolute: no probe of the callee is known\n");
         assertThat(Dist.ask(session, "metric enable calls_made@/Code/calls.c/last"))
                 .isEqualTo("error metric calls_made: the call of work in /Code/calls.c/last:"
-                        + " it is a jump, from which the callee does not return to this function\n");
+                        + " it is a tail jump: the callee does not return to this function\n");
         assertThat(Dist.ask(session, "metric enable calls_made"))
                 .startsWith("ok\n1\t13\t")
                 .contains("the call of strtol in /Code/calls.c/absolute: no probe of the callee is known\n")

@@ -147,7 +147,7 @@ class ExactFunctionsIT {
         Dist.Outcome run = Dist.run(directory, Map.of(), exactly(List.of("no_such_*"), List.of(program.toString())));
 
         assertThat(run.status()).isZero();
-        assertThat(run.err()).contains("--exact=no_such_*: no function with probes is that");
+        assertThat(run.err()).contains("--exact=no_such_*: no function with probes matches");
     }
 
     @Tag("timing")

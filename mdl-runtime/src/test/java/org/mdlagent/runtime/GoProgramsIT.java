@@ -223,7 +223,7 @@ class GoProgramsIT {
             assertThat(Dist.ask(session, "metric enable procedure_calls@/Code/caller/runtime.mallocgc"))
                     .isEqualTo("error caller!runtime.mallocgc has no probe: "
                             + process.info().command().orElseThrow()
-                            + ": in Go, functions have probes from when the program starts, or none\n");
+                            + ": in Go, functions get probes only when the program starts\n");
 
             // What is not Go's is measured as everywhere.
             for (String metric : List.of("procedure_calls", "exec_time")) {

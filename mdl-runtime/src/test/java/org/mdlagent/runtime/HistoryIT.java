@@ -135,7 +135,7 @@ class HistoryIT {
         Dist.Outcome diff = mdl("diff");
 
         assertThat(diff.status()).isZero();
-        assertThat(diff.text()).contains("before  busy · ", "after   busy · ", "changing", "two runs do not tell");
+        assertThat(diff.text()).contains("before  busy · ", "after   busy · ", "changing", "two runs do not show");
     }
 
     @Test

@@ -39,7 +39,7 @@ class MessagesIT {
 
         assertThat(outcome.status()).isZero();
         assertThat(outcome.err())
-                .contains("the program has executed itself: what it had forked before has no probes", "--no-wait");
+                .contains("the program re-executed itself: children forked before have no probes", "--no-wait");
     }
 
     @Test
@@ -96,7 +96,7 @@ class MessagesIT {
 
         assertThat(mdl("run", "--wait", "--include", "pvm_sned", "--", program.toString())
                         .err())
-                .contains("--include=pvm_sned: no function with probes is that", "did you mean 'pvm_send'?");
+                .contains("--include=pvm_sned: no function with probes matches", "did you mean 'pvm_send'?");
     }
 
     @Test

@@ -23,7 +23,7 @@ class OnDemandIT {
     private static final String MALLOC = request("libc.so.6", "malloc");
 
     /// Where the jumps of some functions can lead others may have something.
-    private static final String TAKEN = "what their jumps can lead to is taken";
+    private static final String TAKEN = "no free memory within reach of their jumps";
 
     private static final int MANY = 60;
 
@@ -164,7 +164,7 @@ class OnDemandIT {
         assertThat(ask("metric enable " + request("libc.so.7", "malloc")))
                 .contains("the program has no such module, did you mean 'libc.so.6'?");
         assertThat(ask("metric enable " + request("ld-linux-x86-64.so.2", "_dl_debug_state")))
-                .contains("it is part of how programs start, are unwound, or are measured");
+                .contains("it belongs to program start, unwinding or the agent");
         assertThat(ask("metric enable " + request(LIBRARY, "around"))).contains("it loops to its first instruction");
         assertThat(ask("metric enable " + SAME)).contains("--exclude leaves it out");
         assertThat(ask("probes on " + LIBRARY + "!same")).contains("--exclude leaves it out");

@@ -93,7 +93,7 @@ class TroubleshootingTest {
         }
         assertThat(messages)
                 .contains("there is no session", "is linked with musl", "takes no profiles", "takes no metrics")
-                .contains("holds a session already", "there is no browser here", "no function with probes is that")
+                .contains("holds a session already", "there is no browser here", "no function with probes matches")
                 .hasSizeGreaterThan(70);
         String page = Files.readString(ROOT.resolve("docs/troubleshooting.md"));
 

@@ -11,7 +11,7 @@ public enum Refusal implements EntryPuns.Fit {
     /// It is shorter than a jump, even with the padding after it.
     TOO_SHORT("it is shorter than a jump, and code follows"),
     /// Its first bytes are not known instructions, or it ends within one.
-    UNKNOWN_INSTRUCTION("it begins with what is no known instruction"),
+    UNKNOWN_INSTRUCTION("it does not begin with a known instruction"),
     /// A trap that cannot be distinguished from ours.
     TRAP("a trap stands there"),
     /// A callee would return to instructions that a jump covers.
@@ -29,11 +29,11 @@ public enum Refusal implements EntryPuns.Fit {
     /// It is an IFUNC resolver: the dynamic linker calls it to get the function's address.
     RESOLVER("it stands for several functions, one of which the dynamic linker chooses"),
     /// Compilers call it with a non-standard convention that preserves registers.
-    OTHER_CONVENTION("compilers call it in a way of its own"),
+    OTHER_CONVENTION("it has its own calling convention"),
     /// Threads begin in it, before they are registered.
     THREAD_START("threads execute it before they begin"),
     /// A forked process executes it while it still uses its parent's records.
-    FORK("a forked process begins in it, before it has records of its own"),
+    FORK("a forked process begins in it, before it has its own records"),
     /// Threads may end in it, so its call's data is freed before it returns.
     NOT_EXPORTED("it has no name that programs can call it by, and threads may end in it");
 

@@ -56,9 +56,9 @@ public record StackUse(@Nullable Reason reason, int at, List<Exit> exits) {
         COPIES_STACK_POINTER("it copies the stack pointer at its entry"),
         COPIES_FRAME_POINTER("it copies its frame pointer"),
         CHANGES_STACK("it changes to another stack"),
-        INDIRECT("it may leave by a jump to what shows when it is executed"),
+        INDIRECT("it may leave by an indirect jump"),
         /// A jump to unknown code, or into the middle of a function.
-        STRANGE_JUMP("it jumps to what is not known as a function"),
+        STRANGE_JUMP("it jumps to an unknown function"),
         SIBLING("it leaves by a jump to a function that is not proved"),
         /// The same, in another image.
         ELSEWHERE("it leaves by a jump to a function of another library that is not proved"),

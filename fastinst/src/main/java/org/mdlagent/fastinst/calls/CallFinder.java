@@ -17,9 +17,9 @@ import org.mdlagent.fastinst.provider.FunctionRanges;
 
 /// Finds the calls made by probed functions, and the probes that see them.
 public final class CallFinder implements AutoCloseable {
-    private static final String INDIRECT = "what it calls shows only when it is executed";
+    private static final String INDIRECT = "its target is known only when it runs";
     private static final String NO_PROBES = "no probe of the callee is known";
-    private static final String JUMP = "it is a jump, from which the callee does not return to this function";
+    private static final String JUMP = "it is a tail jump: the callee does not return to this function";
     private static final String INLINED_IN_ITSELF = "the callee is inlined in itself, its probes see other calls too";
 
     /// In large programs, reading code exceeds the watchdog's timeout: a heartbeat after this many ranges.

@@ -130,7 +130,7 @@ public final class Installer {
         if (refused > 0) {
             tables.refuse(0, refused);
             notes.add(image.image().path() + ": " + refused
-                    + " functions left alone: what their jumps can lead to is taken");
+                    + " functions left alone: no free memory within reach of their jumps");
         }
         return texts;
     }

@@ -155,7 +155,7 @@ public final class BareEntryProvider implements ProbeProvider {
     public static @Nullable String leftAlone(String path) {
         String name = path.substring(path.lastIndexOf('/') + 1);
         return SYSTEM.stream().anyMatch(name::startsWith)
-                ? "it is part of how programs start, are unwound, or are measured"
+                ? "it belongs to program start, unwinding or the agent"
                 : null;
     }
 }

@@ -164,7 +164,7 @@ public final class Discovery {
         ElfFile elf = LoadedFile.open(image);
         try {
             if (elf.isGo()) {
-                throw new IOException("in Go, functions have probes from when the program starts, or none");
+                throw new IOException("in Go, functions get probes only when the program starts");
             }
             String reason = elf.ehFrame() == null
                     ? "no unwind table lists its functions"

@@ -64,7 +64,7 @@ public final class GoProvider implements ProbeProvider {
         }
         String reason = leftAlone(elf);
         if (reason == null && !image.equals(program)) {
-            reason = "it is a library in Go: of these, programs alone are probed";
+            reason = "it is a Go library: only Go programs are probed";
         }
         int flags = Memory.getInt(api.session() + HeaderDescriptor.FLAGS);
         if (reason == null && (flags & HeaderDescriptor.FLAG_KNOWN_THREADS) == 0) {

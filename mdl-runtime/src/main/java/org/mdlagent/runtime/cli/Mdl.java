@@ -58,7 +58,7 @@ public final class Mdl implements Callable<Integer>, CommandContext {
     /// First words of commands that other tools use to look at a running process.
     private static final Set<String> ATTACHING = Set.of("record", "-p", "--pid");
 
-    private static final String LATE_START = "for a program that runs already: mdl attach PID; then mdl top PID";
+    private static final String LATE_START = "for a running program: mdl attach PID; then mdl top PID";
 
     /// In the order of `--help`. Names follow from classes: `mdl run` is [RunCommand].
     private static final List<Class<?>> COMMANDS = List.of(
@@ -154,7 +154,7 @@ public final class Mdl implements Callable<Integer>, CommandContext {
             if (word.indexOf(UNREADABLE) >= 0) {
                 console.say(
                         "the argument " + word + " is not text in the locale's encoding",
-                        "UTF-8 is read under LC_ALL=C.UTF-8; what is not UTF-8 needs another name");
+                        "for UTF-8, set LC_ALL=C.UTF-8; rename files whose names are in another encoding");
                 return CommandFailure.USAGE;
             }
         }

@@ -148,8 +148,7 @@ final class ProbedProgram implements Program {
     List<Answer.Obstacle> unseen(Focus focus) {
         List<Answer.Obstacle> unseen = new ArrayList<>();
         if (strangers > 0) {
-            unseen.add(new Answer.Obstacle(
-                    strangers + " probes", "which function is theirs has not shown yet, or varies"));
+            unseen.add(new Answer.Obstacle(strangers + " probes", "their function is not known yet, or varies"));
         }
         unseen.addAll(inGo(focus));
         return unseen;

@@ -162,7 +162,7 @@ public final class OtlpPush implements AutoCloseable {
         String answer = answer(status < 400 ? connection.getInputStream() : connection.getErrorStream());
         if (status == 401 || status == 403) {
             throw new IOException("it answers with status " + status
-                    + "; what it wants to know goes into OTEL_EXPORTER_OTLP_HEADERS or --otlp-header-file");
+                    + "; put credentials into OTEL_EXPORTER_OTLP_HEADERS or --otlp-header-file");
         }
         if (status / 100 != 2) {
             throw new IOException("it answers with status " + status + (answer.isBlank() ? "" : ", " + answer));

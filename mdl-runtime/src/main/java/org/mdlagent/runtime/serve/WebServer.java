@@ -176,7 +176,7 @@ public final class WebServer implements AutoCloseable {
             case FOREIGN -> {
                 return Answer.text(
                         403,
-                        "a page of elsewhere may not read this; open http://localhost:"
+                        "a page from another origin may not read this; open http://localhost:"
                                 + address().getPort() + "/ or give mdl serve a --token-file");
             }
             case NO_TOKEN -> {

@@ -62,8 +62,8 @@ class MdlTest {
         frobnicate                                | try: mdl --help
         reprot                                    | did you mean 'report'?
         attach                                    | Missing required parameter
-        record                                    | for a program that runs already: mdl attach PID
-        run -p 4711                               | for a program that runs already: mdl attach PID
+        record                                    | for a running program: mdl attach PID
+        run -p 4711                               | for a running program: mdl attach PID
         ./app -x                                  | to run a program: mdl run -- ./app -x
         --frobnicate                              | Unknown option: '--frobnicate'
         run                                       | Missing required parameter
@@ -80,7 +80,7 @@ class MdlTest {
         enable 1 io_wait@/Cod/x                   | there is no hierarchy /Cod, did you mean '/Code'?
         watch --interval 0 1 io_wait              | an interval is a number of seconds from 0.05
         report n\uFFFD                            | is not text in the locale's encoding
-        run -o n\uFFFD -- true                    | UTF-8 is read under LC_ALL=C.UTF-8
+        run -o n\uFFFD -- true                    | for UTF-8, set LC_ALL=C.UTF-8
         report --format folded --limit 3          | folded shows all functions
         report --format doc                       | there is no format doc
         top --interval 0                          | an interval is a number of seconds from 0.05
@@ -88,7 +88,7 @@ class MdlTest {
         top --sort size                           | there are total, rate, p50, p99, p999 and name
         serve --listen 9417                       | an address is HOST:PORT
         serve --listen 127.0.0.1:99999            | an address is HOST:PORT
-        serve --listen 0.0.0.0:0                  | others than this machine could read the profiles
+        serve --listen 0.0.0.0:0                  | other machines could read the profiles
         serve --limit -1                          | a limit is a number from 0
         serve --otlp collector:4318               | a collector is http://HOST:PORT
         serve --otlp http://me:secret@collector   | an address is no place for a password
@@ -108,17 +108,17 @@ class MdlTest {
         list everything                           | there are sessions, functions, probes, metrics, points and resources
         list points 1 /Code                       | a pattern for points is not possible
         diff --threshold 5                        | try: mdl diff --runs 10 [OPTIONS] A -- B
-        diff --exact a b                          | two sessions alone do not tell how much runs
+        diff --exact a b                          | two sessions are recorded already, and do not show
         diff a b c                                | a b c is not possible
         diff --format xml                         | there are table, json and html
-        diff --runs 4 true -- true                | from 5, since fewer cannot show anything, to 31
+        diff --runs 4 true -- true                | give 5 to 31: fewer runs cannot show a difference
         diff --runs 10 true                       | --runs takes two command lines with -- between
         diff --runs 10 true --                    | --runs takes two command lines with -- between
         diff --runs 10 --format html true -- true | there are table and json
-        diff --runs 10 --threshold -1 true -- true | a threshold is a number of percent from 0
+        diff --runs 10 --threshold -1 true -- true | a threshold is a percentage, 0 or more
         diff --runs 10 --budget 0 true -- true    | budgetPercent is a number of percent above 0
         points                                    | Missing required parameter
-        compile                                   | one file or one question is compiled
+        compile                                   | give one file or one question
         compile -e timer                          | a question is: counter [of EXPRESSION]
         enable 1                                  | no metric is named
         enable 1 -e timer                         | as in -e 'counter at entry of handle*

@@ -137,13 +137,13 @@ class LossesTest {
 
         List<String> sentences = List.of(
                 "the agent failed in this run",
-                "2 threads were not seen for want of room",
+                "2 threads were not seen for lack of room",
                 "3 programs or libraries were left alone",
                 "4 functions have no probe",
-                "5 processes have no record for want of room",
+                "5 processes have no record for lack of room",
                 "7 processes that were forked before the probes were in place had none",
                 "8 processes are not counted since they or their parents gave up rights",
-                "6 calls were not timed for want of room");
+                "6 calls were not timed for lack of room");
         assertThat(table.toString()).contains(sentences);
         assertThat(page.toString()).contains(sentences);
     }

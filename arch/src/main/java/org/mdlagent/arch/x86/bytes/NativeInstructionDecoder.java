@@ -69,7 +69,7 @@ public final class NativeInstructionDecoder implements InstructionDecoder {
     private Instruction decode(long bytes, int readable, long out, long address) {
         long result = shim.instruction(bytes, readable, out);
         if (result == -ENOSYS) {
-            throw new IllegalStateException("no instruction decoder: the session's log says why");
+            throw new IllegalStateException("no instruction decoder: see the session's log");
         }
         if (result < 0) {
             throw new IllegalArgumentException("no instruction at 0x" + Long.toHexString(address) + ": "

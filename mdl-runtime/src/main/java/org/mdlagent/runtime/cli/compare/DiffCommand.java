@@ -43,9 +43,8 @@ import picocli.CommandLine.ParentCommand;
             "mdl diff --runs N [OPTIONS] [--] A ARGS... -- B ARGS...",
             "       mdl diff [OPTIONS] [SESSION [SESSION]]"
         },
-        footer =
-                "Exit status 3, with --runs: B is slower than A by more than --threshold, beyond what runs of one build"
-                        + " differ by. Equal builds end so once in 100 comparisons at most.",
+        footer = "Exit status 3, with --runs: B is slower than A by more than --threshold and by more"
+                + " than runs of one build differ. Equal builds give it at most once in 100 comparisons.",
         sortOptions = false)
 public final class DiffCommand implements Callable<Integer> {
     /// Exit status when something has become slower than allowed.
@@ -62,24 +61,25 @@ public final class DiffCommand implements Callable<Integer> {
 
     @Parameters(
             paramLabel = "A -- B",
-            description = "With --runs two command lines; else two sessions, or the beginnings of build ids that mdl"
-                    + " history lists: the earlier and the later. Without the later one: the newest; without both: the"
-                    + " newest and the one of the same program before it.")
+            description = "With --runs, two command lines. Otherwise two sessions, or prefixes of build ids (see"
+                    + " mdl history), earlier one first. The later one defaults to the newest session, the"
+                    + " earlier one to the session of the same program before it.")
     private List<String> words = List.of();
 
     @Option(
             names = "--runs",
             paramLabel = "N",
             preprocessor = CommandLinesFollow.class,
-            description = "Run both programs N times, in turn, and test what differs by more than their own runs do: 5"
-                    + " to 31; 10 show smaller changes than 5. Options stand before the programs.")
+            description = "Run both programs N times (5 to 31), in turn, and test which differences exceed those"
+                    + " between runs of one build. More runs detect smaller changes. Options go before the"
+                    + " programs.")
     private @Nullable Integer runs;
 
     @Option(
             names = "--threshold",
             paramLabel = "PCT",
-            description = "With --runs: changes up to this many percent are none (2), since code that lies elsewhere"
-                    + " makes such; nor are 10 ns a call, which probes vary by.")
+            description = "With --runs: ignore changes up to this many percent (2), which code layout alone can"
+                    + " cause, and up to 10 ns per call, by which the cost of probes varies.")
     private @Nullable Double threshold;
 
     @Option(
@@ -91,7 +91,7 @@ public final class DiffCommand implements Callable<Integer> {
     @Option(
             names = "--format",
             paramLabel = "FORMAT",
-            description = "table (the default) or json; of two sessions html, too.")
+            description = "table (the default) or json; for two sessions also html.")
     private String format = "table";
 
     @Option(names = "--limit", paramLabel = "N", description = "Functions to show (table: 24, others: all).")
@@ -132,11 +132,11 @@ public final class DiffCommand implements Callable<Integer> {
         CommandFailure.check(
                 threshold == null || threshold >= 0 && threshold <= THRESHOLD_MAX,
                 "--threshold=" + threshold,
-                "a threshold is a number of percent from 0");
+                "a threshold is a percentage, 0 or more");
         if (runs == null) {
             if (threshold != null || kept != null || !measure.text().toString().isEmpty()) {
                 throw CommandFailure.usage(
-                        "two sessions alone do not tell how much runs of one build differ, and were measured already",
+                        "two sessions are recorded already, and do not show how much runs of one build differ",
                         "try: mdl diff --runs 10 [OPTIONS] A -- B");
             }
             CommandFailure.check(words.size() <= 2, String.join(" ", words), "try: mdl diff EARLIER LATER");
@@ -147,7 +147,7 @@ public final class DiffCommand implements Callable<Integer> {
             CommandFailure.check(
                     runs >= SeriesComparison.RUNS_MIN && runs <= SeriesComparison.RUNS_MAX,
                     "--runs=" + runs,
-                    "from %d, since fewer cannot show anything, to %d"
+                    "give %d to %d: fewer runs cannot show a difference"
                             .formatted(SeriesComparison.RUNS_MIN, SeriesComparison.RUNS_MAX));
         }
     }
@@ -158,7 +158,7 @@ public final class DiffCommand implements Callable<Integer> {
         RunProfile before = words.isEmpty() ? source.before(after.run()) : source.find(words.get(0));
         if (before.run().cpuTime() != after.run().cpuTime()) {
             throw CommandFailure.failed(
-                    "one of the two runs has measured CPU time, the other the time that passed",
+                    "one of the two runs measured CPU time, the other elapsed time",
                     "record both with --cpu-time, or both without");
         }
         write(Comparison.of(before, after), after.paths());

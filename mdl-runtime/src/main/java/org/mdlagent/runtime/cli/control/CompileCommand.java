@@ -46,21 +46,21 @@ public final class CompileCommand implements Callable<Integer> {
     @Parameters(
             paramLabel = "FILE",
             arity = "0..1",
-            description = "It may use lists and constraints that come with the agent.")
+            description = "It may use the lists and constraints that ship with the agent.")
     private @Nullable Path file;
 
     @Option(
             names = {"-e", "--expression"},
             paramLabel = "QUESTION",
-            description = "A metric in one line, as mdl enable takes it: print the MDL that it stands for.")
+            description = "A one-line metric, as in mdl enable -e: print its MDL.")
     private @Nullable String question;
 
     @Option(
             names = "--dump",
             paramLabel = "STAGE",
             description = {
-                "Print a stage: ast, the syntax tree; ir, what snippets do; asm, their code.",
-                "The last two are for a program that has what FILE names."
+                "Print a stage: ast (syntax tree), ir (what snippets do) or asm (their machine code).",
+                "ir and asm assume a program that has what FILE names."
             })
     private @Nullable String dump;
 
@@ -119,7 +119,7 @@ public final class CompileCommand implements Callable<Integer> {
 
     private SourceFile source() throws IOException {
         if ((file == null) == (question == null)) {
-            throw CommandFailure.usage("one file or one question is compiled", "try: mdl compile my.mdl");
+            throw CommandFailure.usage("give one file or one question", "try: mdl compile my.mdl");
         }
         if (file != null) {
             return new SourceFile(file.toString(), RegularFile.text(file));

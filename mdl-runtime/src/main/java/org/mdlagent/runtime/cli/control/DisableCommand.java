@@ -14,7 +14,7 @@ import picocli.CommandLine.ParentCommand;
 /// `mdl disable`: stops measuring metrics in a running program.
 @Command(
         name = "disable",
-        description = "Stop to measure metrics in a running program.",
+        description = "Stop measuring metrics in a running program.",
         customSynopsis = "mdl disable PID|SESSION METRIC[@FOCUS...]...")
 public final class DisableCommand implements Callable<Integer> {
     @ParentCommand
@@ -29,7 +29,7 @@ public final class DisableCommand implements Callable<Integer> {
             index = "1..*",
             arity = "1..*",
             paramLabel = "METRIC[@FOCUS...]",
-            description = "As it was enabled; * and ? mean each that matches.")
+            description = "As enabled; a pattern with * or ? selects all matches.")
     private List<String> requests = List.of();
 
     @Override

@@ -17,22 +17,22 @@ import picocli.CommandLine.ParentCommand;
 /// `mdl enable`: starts measuring metrics in a running program.
 @Command(
         name = "enable",
-        description = "Start to measure metrics in a running program.",
+        description = "Start measuring metrics in a running program.",
         customSynopsis = "mdl enable [OPTIONS] PID|SESSION METRIC[@FOCUS...]...",
-        footer = "Exit status 1: one at least was refused; the others are enabled.",
+        footer = "Exit status 1: at least one metric was refused; the others are enabled.",
         sortOptions = false)
 public final class EnableCommand implements Callable<Integer> {
     @ParentCommand
     @SuppressWarnings("NullAway.Init") // set by picocli
     private CommandContext mdl;
 
-    @Option(names = "--force", description = "Even if it is expected to take more than a tenth of a processor.")
+    @Option(names = "--force", description = "Even if its predicted cost is more than a tenth of a processor.")
     private boolean force;
 
     @Option(
             names = "--mdl",
             paramLabel = "FILE",
-            description = "Metrics of your own in MDL, to be named behind PID. Repeatable.")
+            description = "Your own metrics in MDL; name them after PID. Repeatable.")
     private List<Path> files = List.of();
 
     @Option(
@@ -51,9 +51,8 @@ public final class EnableCommand implements Callable<Integer> {
             index = "1..*",
             arity = "0..*",
             paramLabel = "METRIC[@FOCUS...]",
-            description =
-                    "A focus is a path as /Code/aof.c/flushAppendOnlyFile or /Code/libc.so.6/malloc, of a loaded library;"
-                            + " * and ? mean each that matches.")
+            description = "A focus is a path: /Code/aof.c/flushAppendOnlyFile, or /Code/libc.so.6/malloc in a"
+                    + " loaded library. A pattern with * or ? selects all matches.")
     private List<String> requests = List.of();
 
     @Override
@@ -70,7 +69,7 @@ public final class EnableCommand implements Callable<Integer> {
             throw CommandFailure.usage(
                     "no metric is named",
                     files.isEmpty()
-                            ? "try: mdl enable " + session + " io_wait; mdl list metrics shows those there are"
+                            ? "try: mdl enable " + session + " io_wait; mdl list metrics lists them"
                             : "defined are: " + String.join(", ", definitions.metrics()));
         }
         List<MetricRequest> wanted = requests(texts);

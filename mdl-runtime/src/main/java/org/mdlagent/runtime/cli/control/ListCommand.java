@@ -36,8 +36,8 @@ import picocli.CommandLine.ParentCommand;
 /// `mdl list`: sessions; functions, probes and resources of a program; and metrics.
 @Command(
         name = "list",
-        description =
-                "List sessions, a session's functions or probes, metrics, where they are measured, and for what they can be.",
+        description = "List sessions, a session's functions or probes, metrics, the points where they"
+                + " measure, or resources.",
         customSynopsis = {
             "mdl list [sessions|functions|probes|metrics|points|resources] [PID|SESSION] [GLOB]",
             "mdl list metrics --source NAME"
@@ -53,7 +53,7 @@ public final class ListCommand implements Callable<Integer> {
     @Option(
             names = "--source",
             paramLabel = "NAME",
-            description = "With metrics: print the MDL of a metric, constraint or list that ships.")
+            description = "With metrics: print the MDL of a metric, constraint or list that ships with the agent.")
     private @Nullable String source;
 
     @Parameters(
@@ -63,7 +63,7 @@ public final class ListCommand implements Callable<Integer> {
             description = "sessions, functions, probes, metrics, points or resources.")
     private String what = "sessions";
 
-    @Parameters(index = "1", arity = "0..1", paramLabel = "PID|SESSION", description = "Without: the newest.")
+    @Parameters(index = "1", arity = "0..1", paramLabel = "PID|SESSION", description = "Default: the newest.")
     private @Nullable String session;
 
     @Parameters(
@@ -71,7 +71,7 @@ public final class ListCommand implements Callable<Integer> {
             arity = "0..1",
             paramLabel = "GLOB",
             description =
-                    "Of resources: a path and what is below it, or with * and ? each that matches, as a focus does.")
+                    "For resources: a path and everything below it, or a pattern with * and ?, as in a" + " focus.")
     private @Nullable String glob;
 
     @Override

@@ -22,7 +22,7 @@ import picocli.CommandLine.ParentCommand;
 /// they are on.
 @Command(
         name = "points",
-        description = "Show the code of a running program where a function has probes, off and on.",
+        description = "Show the code at the probes of a running program's functions, off and on.",
         customSynopsis = "mdl points [PID|SESSION] FUNCTION")
 public final class PointsCommand implements Callable<Integer> {
     private static final int COLUMNS = 17;
@@ -38,8 +38,8 @@ public final class PointsCommand implements Callable<Integer> {
     @Parameters(
             arity = "1..2",
             paramLabel = "[PID|SESSION] FUNCTION",
-            description =
-                    "Without the first: the newest. A name; * and ? match; IMAGE!FUNCTION or FILE:FUNCTION narrows.")
+            description = "The session defaults to the newest. A name, or a pattern with * and ?; IMAGE!FUNCTION"
+                    + " or FILE:FUNCTION narrows.")
     private List<String> words = List.of();
 
     private @Nullable Disassembler disassembler;
@@ -72,7 +72,7 @@ public final class PointsCommand implements Callable<Integer> {
 
     private void show(String[] columns, PrintStream out) {
         if (columns.length != COLUMNS) {
-            throw CommandFailure.failed("the agent answers in another way", "use the mdl that started it");
+            throw CommandFailure.failed("the agent's answer is of another version", "use the mdl that started it");
         }
         Listed changed = listed(columns[5], columns[6]);
         byte[] on = bytes(columns[7]);

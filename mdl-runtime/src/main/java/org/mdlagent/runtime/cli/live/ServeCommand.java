@@ -37,7 +37,7 @@ import picocli.CommandLine.ParentCommand;
 /// `mdl serve`: running programs as web pages, and their figures for monitoring systems.
 @Command(
         name = "serve",
-        description = "Serve pages of the programs that run, and their figures for Prometheus and OpenTelemetry.",
+        description = "Serve pages of running programs, and their figures for Prometheus and OpenTelemetry.",
         customSynopsis = "mdl serve [OPTIONS]",
         sortOptions = false)
 public final class ServeCommand implements Callable<Integer> {
@@ -51,38 +51,40 @@ public final class ServeCommand implements Callable<Integer> {
     @Option(
             names = "--listen",
             paramLabel = "HOST:PORT",
-            description = "127.0.0.1:9417 by default; port 0 is any free one. Beyond this machine with a token only.")
+            description = "Default: 127.0.0.1:9417. Port 0 picks a free one. Addresses that other machines reach"
+                    + " need a token.")
     private String listen = "127.0.0.1:9417";
 
     @Option(
             names = "--token-file",
             paramLabel = "FILE",
-            description = "Who reads must know the token in this file (Authorization: Bearer, or ?token= once).")
+            description = "Require the token in this file from readers (Authorization: Bearer, or ?token= once).")
     private @Nullable Path tokenFile;
 
     @Option(
             names = "--limit",
             paramLabel = "N",
-            description = "Functions of a program in /metrics and OTLP, the hottest (200).")
+            description = "Functions per program in /metrics and OTLP, hottest first (200).")
     private int limit = 200;
 
     @Option(
             names = "--otlp",
             paramLabel = "URL",
-            description = "Send the figures to this OpenTelemetry collector, too (OTLP over HTTP, to URL/v1/metrics).")
+            description =
+                    "Also send the figures to this OpenTelemetry collector (OTLP over HTTP, to" + " URL/v1/metrics).")
     private @Nullable String otlp;
 
     @Option(
             names = "--otlp-header",
             paramLabel = "NAME=VALUE",
-            description = "A header that the collector wants. Repeatable. Others on this machine see it in the list of"
-                    + " processes, so a secret belongs in a file or OTEL_EXPORTER_OTLP_HEADERS.")
+            description = "A header for the collector. Repeatable. Other users see it in the process list, so"
+                    + " put secrets in a file or OTEL_EXPORTER_OTLP_HEADERS.")
     private List<String> otlpHeaders = List.of();
 
     @Option(
             names = "--otlp-header-file",
             paramLabel = "FILE",
-            description = "The same from a file that nobody else can read, a line for each.")
+            description = "Headers from a file that only you can read, one per line.")
     private @Nullable Path otlpHeaderFile;
 
     @Option(names = "--otlp-interval", paramLabel = "SECONDS", description = "Between two requests (15).")
@@ -91,9 +93,8 @@ public final class ServeCommand implements Callable<Integer> {
     @Option(
             names = "--pprof-push",
             paramLabel = "URL",
-            description =
-                    "Send what the programs have done since the last time to this Pyroscope (to URL/ingest), or, where"
-                            + " URL ends with /profiles/writeraw, Parca.")
+            description = "Send each interval's profiles to this Pyroscope (URL/ingest) or, if URL ends with"
+                    + " /profiles/writeraw, Parca.")
     private @Nullable String pprofPush;
 
     @Option(names = "--pprof-interval", paramLabel = "SECONDS", description = "Between two profiles (60).")
@@ -111,7 +112,7 @@ public final class ServeCommand implements Callable<Integer> {
         String token = tokenFile == null ? null : token(tokenFile);
         if (token == null && !address.getAddress().isLoopbackAddress()) {
             throw CommandFailure.usage(
-                    "--listen=" + listen + ": others than this machine could read the profiles",
+                    "--listen=" + listen + ": other machines could read the profiles",
                     "try: (umask 077; openssl rand -hex 32 > mdl.token); mdl serve --listen " + listen
                             + " --token-file mdl.token");
         }
@@ -182,10 +183,7 @@ public final class ServeCommand implements Callable<Integer> {
             }
             return null;
         }
-        return address(
-                "--otlp",
-                otlp,
-                "put what the collector wants to know into OTEL_EXPORTER_OTLP_HEADERS or --otlp-header-file");
+        return address("--otlp", otlp, "put credentials into OTEL_EXPORTER_OTLP_HEADERS or --otlp-header-file");
     }
 
     /// @param withoutPassword the alternative to a password in an address, for the message

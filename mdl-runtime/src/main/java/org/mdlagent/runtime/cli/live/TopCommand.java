@@ -43,7 +43,7 @@ import picocli.CommandLine.ParentCommand;
 /// plain text.
 @Command(
         name = "top",
-        description = "Show live what the functions of a running program take.",
+        description = "Show the functions of a running program live.",
         customSynopsis = "mdl top [OPTIONS] [PID|SESSION]",
         sortOptions = false)
 public final class TopCommand implements Callable<Integer> {
@@ -60,7 +60,7 @@ public final class TopCommand implements Callable<Integer> {
     @SuppressWarnings("NullAway.Init") // set by picocli
     private CommandContext mdl;
 
-    @Parameters(paramLabel = "PID|SESSION", arity = "0..1", description = "Without: the busiest program that runs.")
+    @Parameters(paramLabel = "PID|SESSION", arity = "0..1", description = "Default: the busiest running program.")
     private @Nullable String session;
 
     @Mixin

@@ -34,7 +34,7 @@ import picocli.CommandLine.ParentCommand;
 /// narrow. It reads the session and does not disturb the program.
 @Command(
         name = "watch",
-        description = "Watch metrics that are enabled in a running program.",
+        description = "Watch enabled metrics of a running program.",
         customSynopsis = "mdl watch [OPTIONS] PID|SESSION [METRIC[@FOCUS...]...]",
         sortOptions = false)
 public final class WatchCommand implements Callable<Integer> {
@@ -58,8 +58,8 @@ public final class WatchCommand implements Callable<Integer> {
             index = "1..*",
             arity = "0..*",
             paramLabel = "METRIC[@FOCUS...]",
-            description = "As it was enabled; * and ? mean each that matches, also one that appears later. Without: all"
-                    + " that is enabled.")
+            description = "As enabled; a pattern with * or ? selects all matches, also later ones. Default: all"
+                    + " enabled metrics.")
     private List<String> requests = List.of();
 
     @Mixin

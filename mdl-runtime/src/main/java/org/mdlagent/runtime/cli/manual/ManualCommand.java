@@ -10,10 +10,7 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 /// `mdl manual`: for packagers.
-@Command(
-        name = "manual",
-        description = "Write manual pages and completions for bash and zsh, which say what --help says.",
-        hidden = true)
+@Command(name = "manual", description = "Write manual pages, and completions for bash and zsh.", hidden = true)
 public final class ManualCommand implements Callable<Integer> {
     @Spec
     @SuppressWarnings("NullAway.Init") // set by picocli

@@ -26,7 +26,7 @@ import picocli.CommandLine.ParentCommand;
 /// `mdl history`: one function over several runs, or a list of runs.
 @Command(
         name = "history",
-        description = "Show a function from run to run; without one, the runs that are kept.",
+        description = "Show a function over several runs, or list the stored runs.",
         customSynopsis = "mdl history [OPTIONS] [FUNCTION]",
         sortOptions = false)
 public final class HistoryCommand implements Callable<Integer> {
@@ -40,7 +40,7 @@ public final class HistoryCommand implements Callable<Integer> {
             description = "A symbol, or a pattern; IMAGE!FUNCTION or FILE:FUNCTION narrows.")
     private @Nullable String function;
 
-    @Option(names = "--program", paramLabel = "GLOB", description = "Runs of these programs only.")
+    @Option(names = "--program", paramLabel = "GLOB", description = "Only runs of these programs.")
     private String program = "*";
 
     @Option(names = "--format", paramLabel = "FORMAT", description = "table (the default), json or csv.")

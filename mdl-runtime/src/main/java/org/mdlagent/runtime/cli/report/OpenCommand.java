@@ -38,8 +38,7 @@ public final class OpenCommand implements Callable<Integer> {
     @Parameters(
             paramLabel = "SESSION",
             arity = "0..1",
-            description =
-                    "A directory, the id of a process, or the beginning of a session's name. Without: the newest.")
+            description = "A directory, a process id, or a prefix of a session's name. Default: the newest.")
     private @Nullable String session;
 
     @Override

@@ -41,8 +41,7 @@ public final class ReportCommand implements Callable<Integer> {
     @Parameters(
             paramLabel = "SESSION",
             arity = "0..1",
-            description =
-                    "A directory, the id of a process, or the beginning of a session's name. Without: the newest.")
+            description = "A directory, a process id, or a prefix of a session's name. Default: the newest.")
     private @Nullable String session;
 
     @Option(
@@ -63,10 +62,10 @@ public final class ReportCommand implements Callable<Integer> {
     @Option(names = "--limit", paramLabel = "N", description = "Functions to show (table: 24, others: all).")
     private @Nullable Integer limit;
 
-    @Option(names = "--thread", paramLabel = "TID", description = "Calls of this thread only (exact sessions).")
+    @Option(names = "--thread", paramLabel = "TID", description = "Only calls of this thread (exact sessions).")
     private @Nullable Integer thread;
 
-    @Option(names = "--process", paramLabel = "PID", description = "Calls of this process only (exact sessions).")
+    @Option(names = "--process", paramLabel = "PID", description = "Only calls of this process (exact sessions).")
     private @Nullable Integer process;
 
     @Option(
@@ -81,7 +80,7 @@ public final class ReportCommand implements Callable<Integer> {
     @Option(
             names = "--function",
             paramLabel = "GLOB",
-            description = "These functions only; IMAGE!FUNCTION or FILE:FUNCTION narrows. Repeatable.")
+            description = "Only these functions; IMAGE!FUNCTION or FILE:FUNCTION narrows. Repeatable.")
     private List<String> functions = List.of();
 
     @Override
@@ -187,7 +186,7 @@ public final class ReportCommand implements Callable<Integer> {
                 : kept.stream().filter(slice -> slice.overlaps(first, last)).toList();
         if (chosen.isEmpty()) {
             throw CommandFailure.failed(
-                    "nothing is kept of the time that --from and --to choose",
+                    "the session has no data between --from and --to",
                     "the session has slices from " + local(begin, zone) + " to " + local(end, zone));
         }
         return chosen;
@@ -210,7 +209,7 @@ public final class ReportCommand implements Callable<Integer> {
             boolean known = reader.profile().family().processes().stream().anyMatch(one -> one.pid() == pid);
             throw CommandFailure.failed(
                     known
-                            ? "--process=" + pid + ": of so many processes, this one's calls are known in sum only"
+                            ? "--process=" + pid + ": with so many processes, this one's calls were not kept apart"
                             : "--process=" + pid + ": the session has no such process",
                     "without it the report lists them all");
         }

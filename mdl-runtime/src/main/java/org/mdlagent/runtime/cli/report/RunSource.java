@@ -64,7 +64,7 @@ public final class RunSource {
             console.say(counted(addition.taken(), "session", "sessions") + " taken in", null);
         }
         if (addition.dropped() > 0) {
-            console.say(counted(addition.dropped(), "older run", "older runs") + " dropped for want of room", null);
+            console.say(counted(addition.dropped(), "older run", "older runs") + " dropped for lack of room", null);
         }
         if (addition.cut() > 0) {
             console.say(counted(addition.cut(), "function", "functions") + " with the least time left out", null);
@@ -90,8 +90,7 @@ public final class RunSource {
         } catch (CommandFailure e) {
             RunProfile kept = kept(wanted);
             if (kept == null) {
-                throw CommandFailure.failed(
-                        "there is no session and no build " + wanted, "mdl history lists the runs that there are");
+                throw CommandFailure.failed("there is no session and no build " + wanted, "mdl history lists the runs");
             }
             return kept;
         }

@@ -27,8 +27,8 @@ public final class MeasureOptions {
             paramLabel = "GLOB",
             fallbackValue = ALL_EXACT,
             preprocessor = ValueOnlyBehindEqualsSign.class,
-            description = "Record every call, not a sample; or every call of these functions, and a sample of the "
-                    + "others. Repeatable.")
+            description = "Record every call instead of a sample; or every call of these functions, and a sample"
+                    + " of the others. Repeatable.")
     private List<String> exact = List.of();
 
     @Option(
@@ -40,19 +40,19 @@ public final class MeasureOptions {
     @Option(
             names = "--sliced",
             paramLabel = "GLOB",
-            description = "Look at calls of these functions only now and then, however few there are. Repeatable.")
+            description = "Sample these functions in time slices, however few their calls are. Repeatable.")
     private List<String> sliced = List.of();
 
-    @Option(names = "--counted-mean", paramLabel = "N", description = "Of how many of their calls one is timed (100).")
+    @Option(names = "--counted-mean", paramLabel = "N", description = "Time one of this many of their calls (100).")
     private @Nullable String countedMean;
 
-    @Option(names = "--cpu-time", description = "Measure the CPU time of the calling thread, not the time that passes.")
+    @Option(names = "--cpu-time", description = "Measure the CPU time of the calling thread instead of elapsed time.")
     private boolean cpuTime;
 
     @Option(
             names = "--budget",
             paramLabel = "PCT",
-            description = "CPU time for probes and agent, in percent (1; 5 where stderr is a terminal).")
+            description = "CPU time for probes and agent, in percent (1; 5 if stderr is a terminal).")
     private @Nullable String budget;
 
     @Option(
@@ -67,13 +67,13 @@ public final class MeasureOptions {
     @Option(
             names = "--library-functions",
             paramLabel = "N",
-            description = "Room for functions of libraries that are opened later (4096).")
+            description = "Room for functions of libraries opened later (4096).")
     private @Nullable String libraryFunctions;
 
     @Option(
             names = "--children",
             paramLabel = "WHICH",
-            description = "Programs that it executes and that get an agent, too: none, probed (those with probes when"
+            description = "Executed programs that get an agent as well: none, probed (those with probes when"
                     + " they start, the default) or all.")
     private @Nullable String children;
 

@@ -62,7 +62,7 @@ final class Preload {
             return false;
         }
         if (file.setUser() && Posix.effectiveUser() != 0) {
-            console.say(name + " changes its user: the system loads nothing of ours with it", explains);
+            console.say(name + " changes its user: the system preloads nothing into it", explains);
             return false;
         }
         if (file.java()) {

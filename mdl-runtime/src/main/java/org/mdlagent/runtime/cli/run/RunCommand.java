@@ -53,16 +53,18 @@ public final class RunCommand implements Callable<Integer> {
             description = "Record into DIR.")
     private @Nullable String session;
 
-    @Option(names = "--no-wait", description = "Start main at once. Calls before the probes are in place are not seen.")
+    @Option(
+            names = "--no-wait",
+            description = "Start main at once. Calls made before the probes are in place are not seen.")
     private boolean noWait;
 
     @Option(
             names = "--wait",
-            description = "Let main wait for the probes: counts are exact from the first call. The default, unless"
-                    + " --start-delay or MDL_OPTIONS says otherwise.")
+            description = "Make main wait for the probes: counts are exact from the first call. The default,"
+                    + " unless --start-delay or MDL_OPTIONS says otherwise.")
     private boolean await;
 
-    @Option(names = "--no-profile", description = "Leave the probes to the program (fastinst.h).")
+    @Option(names = "--no-profile", description = "Do not profile: leave the probes to the program (fastinst.h).")
     private boolean noProfile;
 
     @Mixin
@@ -74,19 +76,20 @@ public final class RunCommand implements Callable<Integer> {
     @Option(
             names = "--metric",
             paramLabel = "M[@FOCUS...]",
-            description = "Measure it from the start; mdl list metrics shows those there are. Repeatable.")
+            description = "Measure a metric from the start; mdl list metrics lists them. Repeatable.")
     private List<String> metrics = List.of();
 
     @Option(
             names = "--sync",
             paramLabel = "HOW",
-            description = "tmax, membarrier or strict: how jumps in unmodified code wait that take steps.")
+            description = "tmax, membarrier or strict: how multi-step jumps in unmodified code wait.")
     private @Nullable String sync;
 
     @Option(
             names = "--start-delay",
             paramLabel = "MS",
-            description = "Life of the process before the agent starts (0; 50 with --no-wait). Implies --no-wait.")
+            description =
+                    "Milliseconds from process start to agent start (0; 50 with --no-wait). Implies" + " --no-wait.")
     private @Nullable String startDelay;
 
     @Option(
@@ -95,9 +98,8 @@ public final class RunCommand implements Callable<Integer> {
             paramLabel = "FORMAT",
             fallbackValue = "table",
             preprocessor = MeasureOptions.ValueOnlyBehindEqualsSign.class,
-            description =
-                    "Print the report to stderr in the end: table (the default) or json; FORMAT:FILE writes it to a"
-                            + " file, in any format of mdl report, for instance html:profile.html.")
+            description = "Print the report to stderr at the end: table (the default) or json. FORMAT:FILE"
+                    + " writes it to a file, in any format of mdl report, for instance html:profile.html.")
     private @Nullable String report;
 
     @Parameters(paramLabel = "PROGRAM ARGS...", arity = "1..*", description = "What to run.")
@@ -224,7 +226,7 @@ public final class RunCommand implements Callable<Integer> {
                 if (!forked.isEmpty() && profile.session().program().equals(executed)) {
                     mdl.console()
                             .say(
-                                    "the program has executed itself: what it had forked before has no probes (process "
+                                    "the program re-executed itself: children forked before have no probes (process "
                                             + String.join(", ", forked) + ")",
                                     "try: mdl run --no-wait ...: then a worker that is forked at once has a session of its"
                                             + " own, which mdl list sessions shows");

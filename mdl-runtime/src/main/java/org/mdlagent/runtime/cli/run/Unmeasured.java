@@ -51,8 +51,8 @@ record Unmeasured(String program, SessionReader reader, Console console) {
                 Path path = ProgramFile.find(program, System.getenv("PATH"));
                 String hint = path == null ? null : Spelling.hint(glob.toString(), ProgramFile.functions(path));
                 console.say(
-                        option + "=" + glob + ": no function with probes is that",
-                        hint != null ? hint : "mdl list functions shows those there are");
+                        option + "=" + glob + ": no function with probes matches",
+                        hint != null ? hint : "mdl list functions lists them");
             }
         }
     }

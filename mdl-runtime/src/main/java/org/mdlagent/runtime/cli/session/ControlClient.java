@@ -104,7 +104,7 @@ public final class ControlClient {
             try {
                 connect(socket, address(place.path()), ADDRESS_BYTES);
                 if (listener(socket) != place.owner()) {
-                    throw CommandFailure.failed("somebody else listens at " + place.name(), "remove it");
+                    throw CommandFailure.failed("another user listens at " + place.name(), "remove it");
                 }
                 return talk(socket, request.getBytes(StandardCharsets.UTF_8));
             } finally {

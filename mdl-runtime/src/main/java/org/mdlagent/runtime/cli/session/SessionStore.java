@@ -226,7 +226,7 @@ public final class SessionStore {
     /// The session at a path, or the newest in a directory.
     private Path at(Path path) throws IOException {
         if (Files.isDirectory(path) && !holdsSession(path)) {
-            return newest(in(path), path + " holds no session", "mdl list sessions shows those there are");
+            return newest(in(path), path + " holds no session", "mdl list sessions lists them");
         }
         return RunSessions.programOf(path, of(path));
     }
@@ -237,7 +237,7 @@ public final class SessionStore {
                 named.stream().collect(Collectors.groupingBy(SessionStore::program, TreeMap::new, Collectors.toList()));
         if (programs.size() > 1 && !programs.containsKey(wanted)) {
             throw CommandFailure.failed(
-                    wanted + " may be each of " + String.join(", ", programs.keySet()), "write more of the name");
+                    wanted + " is ambiguous: " + String.join(", ", programs.keySet()), "write more of the name");
         }
         return programs.getOrDefault(wanted, named);
     }
@@ -255,7 +255,7 @@ public final class SessionStore {
     private static String remedy(String wanted) {
         return isRunning(wanted)
                 ? "try: mdl attach " + wanted + "; or start the program with it: mdl run -- PROGRAM"
-                : "mdl list sessions shows those there are";
+                : "mdl list sessions lists them";
     }
 
     private static boolean isRunning(String wanted) {

@@ -230,7 +230,7 @@ class ServeCommandTest {
             push.start();
 
             assertThat(said.poll(LIMIT_SECONDS, TimeUnit.SECONDS))
-                    .endsWith("takes no metrics: it answers with status 401; what it wants to know goes into"
+                    .endsWith("takes no metrics: it answers with status 401; put credentials into"
                             + " OTEL_EXPORTER_OTLP_HEADERS or --otlp-header-file");
             assertThat(said.poll(LIMIT_SECONDS, TimeUnit.SECONDS))
                     .endsWith("it answers with status 400, no such metric [1m");

@@ -93,7 +93,7 @@ class SessionStoreTest {
         assertThat(store.find("redis-cli")).isEqualTo(cli);
         assertThat(store.find("redis")).isEqualTo(redis);
         assertThatThrownBy(() -> store.find("redis-"))
-                .hasMessage("redis- may be each of redis, redis-cli, redis-server");
+                .hasMessage("redis- is ambiguous: redis, redis-cli, redis-server");
     }
 
     /// Tests run in the module's directory, which has a directory `src`.

@@ -58,7 +58,7 @@ public final class PrometheusReport {
                 single(
                         "mdl_probe_seconds_total",
                         MetricFamily.Type.COUNTER,
-                        "What the probes have cost the program's threads, predicted by what they counted.",
+                        "Predicted cost of the probes for the program's threads.",
                         one -> one.session().tscHz().isPresent(),
                         one -> seconds(one.probeNanos())),
                 single(
@@ -69,18 +69,18 @@ public final class PrometheusReport {
                 single(
                         "mdl_calls_dropped_total",
                         MetricFamily.Type.COUNTER,
-                        "Calls that were counted but not timed, for want of room.",
+                        "Calls that were counted but not timed, for lack of room.",
                         one -> BigDecimal.valueOf(one.profile().dropped())),
                 losses(),
                 single(
                         "mdl_calls_unmatched_total",
                         MetricFamily.Type.COUNTER,
-                        "Calls that a jump or an exception left.",
+                        "Calls left by a jump or an exception.",
                         one -> BigDecimal.valueOf(one.profile().unmatched())),
                 single(
                         "mdl_functions_left_out",
                         MetricFamily.Type.GAUGE,
-                        "Functions that were called, but are not among the hottest ones that have series.",
+                        "Functions that were called and have no series, which only the hottest ones have.",
                         one -> BigDecimal.valueOf(one.leftOut())),
                 counters(
                         "mdl_function_calls_total",
@@ -89,26 +89,26 @@ public final class PrometheusReport {
                         BigDecimal::valueOf),
                 counters(
                         "mdl_function_seconds_total",
-                        "Time in a function and what it called, over all its calls.",
+                        "Time in a function and its callees, over all its calls.",
                         FunctionSeries::total,
                         PrometheusReport::seconds),
                 counters(
                         "mdl_function_self_seconds_total",
-                        "The same without the probed functions that it called.",
+                        "Time in a function without its probed callees, over all its calls.",
                         FunctionSeries::self,
                         PrometheusReport::seconds),
                 durations(
                         "mdl_function_duration_seconds",
-                        "Durations of all calls: counted, or estimated from those that were timed."),
+                        "Durations of all calls: recorded, or estimated from timed calls."),
                 metrics(
                         "mdl_metric_total",
                         MetricFamily.Type.COUNTER,
-                        "What a metric of which the rate matters has counted or measured since it was enabled.",
+                        "Amount counted or measured by a rate metric since it was enabled.",
                         metric -> metric.unitsType() == MetricValue.UnitsType.RATE),
                 metrics(
                         "mdl_metric_value",
                         MetricFamily.Type.GAUGE,
-                        "What any other metric shows.",
+                        "Value of a metric that is not a rate.",
                         metric -> metric.unitsType() != MetricValue.UnitsType.RATE));
     }
 
@@ -123,7 +123,7 @@ public final class PrometheusReport {
             samples.add(new MetricFamily.Value(labels, BigDecimal.ONE));
         }
         return new MetricFamily(
-                "mdl_session_info", MetricFamily.Type.GAUGE, "A session that other figures are of.", samples);
+                "mdl_session_info", MetricFamily.Type.GAUGE, "Facts about a session, as labels.", samples);
     }
 
     private MetricFamily single(
@@ -161,7 +161,7 @@ public final class PrometheusReport {
         return new MetricFamily(
                 "mdl_losses_total",
                 MetricFamily.Type.COUNTER,
-                "What the session did not see or keep, by what it is of.",
+                "What the session did not see or keep, by kind.",
                 samples);
     }
 

@@ -67,7 +67,7 @@ public final class SessionFile {
             return directory == null ? OpenFile.place(path) : directory.entry(NAME);
         } catch (NoSuchFileException e) {
             throw new SessionFormatException(
-                    shown(directoryOrFile), "there is no session", "mdl list sessions shows those there are");
+                    shown(directoryOrFile), "there is no session", "mdl list sessions lists them");
         }
     }
 

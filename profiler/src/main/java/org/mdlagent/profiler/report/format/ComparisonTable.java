@@ -24,7 +24,7 @@ import org.mdlagent.profiler.report.statistics.FunctionChange;
 public record ComparisonTable(int limit, boolean colour) {
     private static final int NAME_WIDTH_MAX = 48;
     private static final String UNKNOWN_CHANCE =
-            "Runs of one build differ, too, and two runs do not tell by how much: mdl diff --runs 10 A -- B does.";
+            "Runs of one build differ as well, and two runs do not show by how much: mdl diff --runs 10 A -- B does.";
     static final DateTimeFormatter TIME =
             DateTimeFormatter.ofPattern("uuuu-MM-dd HH:mm:ss", Locale.ROOT).withZone(ZoneId.systemDefault());
 

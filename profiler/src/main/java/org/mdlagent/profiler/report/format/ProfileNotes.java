@@ -59,14 +59,14 @@ public final class ProfileNotes {
         boolean one = loss.count() == 1;
         return switch (loss.reason()) {
             case AGENT -> "the agent failed in this run; its log, agent.log in the session's directory, says why";
-            case THREADS -> count + (one ? " thread was" : " threads were") + " not seen for want of room";
+            case THREADS -> count + (one ? " thread was" : " threads were") + " not seen for lack of room";
             case IMAGES ->
                 count + (one ? " program or library was" : " programs or libraries were")
                         + " left alone; agent.log says which, and why";
             case FUNCTIONS -> count + (one ? " function has" : " functions have") + " no probe; agent.log says why";
             case PROCESSES ->
                 count + (one ? " process has" : " processes have")
-                        + " no record for want of room: their calls are known" + " in sum only";
+                        + " no record for lack of room: their calls are known" + " in sum only";
             case UNPROBED ->
                 count + (one ? " process that was" : " processes that were")
                         + " forked before the probes were in place had none; --wait puts them in place first";
@@ -76,7 +76,7 @@ public final class ProfileNotes {
                                 ? " process is not counted since it or its parent"
                                 : " processes are not counted since they or their parents")
                         + " gave up rights";
-            case CALLS -> count + (one ? " call was" : " calls were") + " not timed for want of room";
+            case CALLS -> count + (one ? " call was" : " calls were") + " not timed for lack of room";
             case DAMAGE ->
                 "the session is damaged: the figures of " + count + (one ? " function are" : " functions are")
                         + " withheld";

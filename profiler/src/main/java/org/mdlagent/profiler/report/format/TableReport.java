@@ -347,10 +347,10 @@ public record TableReport(ProfileOrder order, int limit, boolean colour, int wid
             notes.add(notProbed);
         }
         if (whole.mostPercent > 100 && shown.stream().anyMatch(f -> whole.exceeds(f.totalNanos(), 100))) {
-            notes.add("percentages are of the time that was measured, which each thread has once");
+            notes.add("percentages are of the measured time, which each thread has once");
         }
         if (shown.stream().anyMatch(whole::isMarked)) {
-            notes.add("* more than there can be: estimated too high");
+            notes.add("* above the possible maximum: overestimated");
         }
         return notes;
     }

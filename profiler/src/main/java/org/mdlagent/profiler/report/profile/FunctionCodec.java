@@ -59,7 +59,7 @@ public final class FunctionCodec {
             throw new RecordFormatException("a record ends too early");
         }
         if (rest.available() > 0) {
-            throw new RecordFormatException("a function's record has bytes too many");
+            throw new RecordFormatException("a function's record has too many bytes");
         }
         return function;
     }

@@ -72,7 +72,7 @@ public final class RunCodec {
             throw new RecordFormatException("a record ends too early");
         }
         if (rest.available() > 0) {
-            throw new RecordFormatException("a run's record has bytes too many");
+            throw new RecordFormatException("a run's record has too many bytes");
         }
         return run;
     }

@@ -153,7 +153,7 @@ class TableReportTest {
             descend       3   1.5 /s  67.5%  100.0%*  3   1.0s   1.5s   1.5s   1.5s   1.5s     ▄ █
             leaf          1  0.50 /s   7.5%    7.5%   1  150ms  150ms  150ms  150ms  150ms  █
             2 functions · sorted by self (--sort)
-            * more than there can be: estimated too high
+            * above the possible maximum: overestimated
             """);
     }
 
@@ -181,7 +181,7 @@ class TableReportTest {
         assertThat(table(image, 24, false, 0))
                 .contains("≥150.0%")
                 .containsPattern("wait +≥2 ")
-                .endsWith("percentages are of the time that was measured, which each thread has once\n");
+                .endsWith("percentages are of the measured time, which each thread has once\n");
     }
 
     /// Of two seconds the agent was not there in the first half of one.

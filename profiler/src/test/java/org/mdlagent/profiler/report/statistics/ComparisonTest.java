@@ -129,7 +129,7 @@ public class ComparisonTest {
                 .anyMatch(line -> line.startsWith("young ") && line.contains("new"))
                 .anyMatch(line -> line.startsWith("before  app · ") && line.contains("build 0123456789ab ·"))
                 .anyMatch(line -> line.startsWith("2 functions · ± the error of sampling"))
-                .anyMatch(line -> line.contains("two runs do not tell by how much: mdl diff --runs"));
+                .anyMatch(line -> line.contains("two runs do not show by how much: mdl diff --runs"));
     }
 
     /// 10 % and 24 % of two totals are 26 % of their quotient, which is 1.5.
