@@ -383,6 +383,38 @@ static void shouldArmExitsAndEntriesAndCountTheStores(void) {
   CHECK(functions[1].deadline > LONG_LEASE);
 }
 
+static void shouldLeaveExitsOffWhereCallsAreOnlyCounted(void) {
+  fixture(false);
+  session->flags |= MDL_COUNTS;
+  arm(1, LONG_LEASE);
+  CHECK_EQUAL(code[2], ENTRY_ON);
+  CHECK_EQUAL(code[3], OFF);
+  sample_enter(1, KEY(1));
+  sample_enter(1, KEY(1));
+  CHECK_EQUAL(calls(1), 2);
+  CHECK_EQUAL(code[2], ENTRY_ON);
+}
+
+static void shouldCountTheFirstCallForCoverageAndSwitchTheProbeOff(void) {
+  fixture(false);
+  session->flags |= MDL_COUNTS | MDL_COVERAGE;
+  arm(1, 0);
+  arm(2, 0);
+  CHECK_EQUAL(code[2], ENTRY_ON);
+  sample_enter(1, KEY(1));
+  CHECK_EQUAL(calls(1), 1);
+  CHECK_EQUAL(depth(), 0);
+  CHECK_EQUAL(code[2], OFF);
+  CHECK_EQUAL(functions[1].state, MDL_EXPIRED);
+  CHECK_EQUAL(code[4], ENTRY_ON);
+  record_entry_expired(entry_of(2)); /* as machine code does */
+  CHECK_EQUAL(calls(2), 1);
+  CHECK_EQUAL(code[4], OFF);
+  sample_enter(1, KEY(1)); /* a thread that was at the probe before it went off */
+  CHECK_EQUAL(calls(1), 2);
+  CHECK_EQUAL(code[2], OFF);
+}
+
 static void shouldOnlyCountCallsOfWhichNoneIsTimed(void) {
   fixture(false);
   set_mean(1, 0);
@@ -975,6 +1007,8 @@ TESTS({"shouldAttachOncePerThreadAndKeepErrno", shouldAttachOncePerThreadAndKeep
       {"shouldStayConsistentWhenHandlersWithProbesInterruptAnywhere",
        shouldStayConsistentWhenHandlersWithProbesInterruptAnywhere},
       {"shouldArmExitsAndEntriesAndCountTheStores", shouldArmExitsAndEntriesAndCountTheStores},
+      {"shouldLeaveExitsOffWhereCallsAreOnlyCounted", shouldLeaveExitsOffWhereCallsAreOnlyCounted},
+      {"shouldCountTheFirstCallForCoverageAndSwitchTheProbeOff", shouldCountTheFirstCallForCoverageAndSwitchTheProbeOff},
       {"shouldOnlyCountCallsOfWhichNoneIsTimed", shouldOnlyCountCallsOfWhichNoneIsTimed},
       {"shouldKnowWhichRecordsAreOfThreadsThatHaveEnded", shouldKnowWhichRecordsAreOfThreadsThatHaveEnded},
       {"shouldRecordEveryCallOfAChosenFunctionWhileOthersAreSampled",

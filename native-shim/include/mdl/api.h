@@ -118,7 +118,7 @@ struct mdl_api {
   uint64_t record_slow;       /* 168 void (struct mdl_function *, uint64_t ticks, uint64_t self, uint64_t inside): exact mode */
   uint64_t sample_entry_slow; /* 176 as entry_slow, sampled mode */
   uint64_t sample_exit_slow;  /* 184 void (struct mdl_site *, uint64_t function, uint64_t key, uint64_t call_site): sampled mode */
-  uint64_t expire_entry;      /* 192 void (struct mdl_site *): the deadline has passed */
+  uint64_t expire_entry;      /* 192 void (struct mdl_site *): a call finds the deadline passed */
   uint64_t expire_exit;       /* 200 void (struct mdl_site *): if it is over and no frame is open */
 
   uint64_t disarm;      /* 208 int64_t (const uint32_t *functions, int64_t n): sampled mode, ends the lease of each: entries

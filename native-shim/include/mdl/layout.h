@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #define MDL_MAGIC 0x31535345534c444dULL /* "MDLSESS1", little-endian */
-#define MDL_VERSION 15u /* raised with each change of what a session holds */
+#define MDL_VERSION 16u /* raised with each change of what a session holds */
 
 enum mdl_session_state { MDL_STARTING = 0, MDL_ARMED = 1, MDL_ENDED = 2, MDL_AGENT_DEAD = 3 };
 /* MDL_EXACT: every call is recorded, else a sample. MDL_MIXED: a function may have a mean, so threads have rows and countdowns.
@@ -25,7 +25,9 @@ enum mdl_session_state { MDL_STARTING = 0, MDL_ARMED = 1, MDL_ENDED = 2, MDL_AGE
  * MDL_KNOWN_THREADS: threads have their blocks from when they begin, main from when the probes are in place.
  * MDL_UNPRELOADED: a process has executed a program with an environment that does not name the library.
  * MDL_ATTACHED: the agent has come into a process that ran without it.
- * MDL_UNTRAPPED: a thread of it may block SIGTRAP or SIGILL, so no byte of its text may trap. */
+ * MDL_UNTRAPPED: a thread of it may block SIGTRAP or SIGILL, so no byte of its text may trap.
+ * MDL_COUNTS: calls are counted, and none is timed.
+ * MDL_COVERAGE, with MDL_COUNTS: the first call of a function ends its lease, and is the one that is counted. */
 enum mdl_session_flag {
   MDL_EXACT = 1,
   MDL_UNPROFILED = 2,
@@ -35,7 +37,9 @@ enum mdl_session_flag {
   MDL_KNOWN_THREADS = 32,
   MDL_UNPRELOADED = 64,
   MDL_ATTACHED = 128,
-  MDL_UNTRAPPED = 256
+  MDL_UNTRAPPED = 256,
+  MDL_COUNTS = 512,
+  MDL_COVERAGE = 1024
 };
 
 /* How long it is waited until threads fetch what was stored to text. MDL_SYNC_NONE: neither is to be had. */

@@ -82,7 +82,7 @@ const struct mdl_api *api_table(void) {
       .record_slow = address((void *)record_slow),
       .sample_entry_slow = address((void *)record_sample_entry_slow),
       .sample_exit_slow = address((void *)record_sample_exit_slow),
-      .expire_entry = address((void *)record_expire_entry),
+      .expire_entry = address((void *)record_entry_expired),
       .expire_exit = address((void *)record_expire_exit),
       .disarm = address((void *)record_disarm),
       .program_cpu = address((void *)record_program_cpu_nanos),

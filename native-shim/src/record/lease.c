@@ -34,6 +34,7 @@
 #include "code/code.h"
 #include "code/entry_jumps.h"
 #include "record/client.h"
+#include "record/mode.h"
 #include "session/family.h"
 #include "session/life.h"
 #include "session/memory.h"
@@ -123,8 +124,8 @@ static uint64_t open_lease(struct mdl_function *function, uint64_t longest_ticks
   return stores + switch_all(list + function->exit_sites, function->entry_sites, true);
 }
 
-/* A function that the recorder measures keeps its jump between windows. */
-static void hold_jumps(const uint32_t *indices, int64_t n) {
+/* A function that the recorder measures keeps its jump between windows. One that coverage has seen needs no jump any more. */
+static void hold_jumps(const uint32_t *indices, int64_t n, bool held) {
   const struct mdl_site *sites = (const struct mdl_site *)session->sites;
   const struct mdl_function *functions = (const struct mdl_function *)session->functions;
   struct jumps_batch jumps = {0};
@@ -132,7 +133,7 @@ static void hold_jumps(const uint32_t *indices, int64_t n) {
     const struct mdl_function *function = &functions[indices[i]];
     const uint32_t *entries = (const uint32_t *)function->site_list + function->exit_sites;
     for (uint32_t k = 0; k < function->entry_sites; k++) {
-      jumps_hold(&jumps, &sites[entries[k]], !(function->flags & MDL_OFF));
+      jumps_hold(&jumps, &sites[entries[k]], held && !(function->flags & MDL_OFF));
     }
   }
   jumps_end(&jumps);
@@ -140,7 +141,7 @@ static void hold_jumps(const uint32_t *indices, int64_t n) {
 
 static void confirm_open(const uint32_t *indices, int64_t n, uint64_t stores) {
   confirm_all(indices, n);
-  hold_jumps(indices, n);
+  hold_jumps(indices, n, true);
   count_toggles(stores);
   if (agent_is_dead()) {
     code_switch_all_off(); /* the agent died meanwhile: its loop may have run before these stores */
@@ -149,9 +150,10 @@ static void confirm_open(const uint32_t *indices, int64_t n, uint64_t stores) {
 
 int64_t record_arm(const uint32_t *indices, const uint64_t *longest_ticks, int64_t n) {
   struct mdl_function *functions = (struct mdl_function *)session->functions;
+  bool timed = !(session->flags & MDL_COUNTS);
   uint64_t stores = 0;
   for (int64_t i = 0; i < n && !agent_is_dead(); i++) {
-    stores += open_lease(&functions[indices[i]], longest_ticks[i], true);
+    stores += open_lease(&functions[indices[i]], longest_ticks[i], timed);
   }
   confirm_open(indices, n, stores);
   return (int64_t)stores;
@@ -181,7 +183,7 @@ int64_t record_disarm(const uint32_t *indices, int64_t n) {
     }
   }
   confirm_all(indices, n);
-  hold_jumps(indices, n);
+  hold_jumps(indices, n, !is_coverage());
   count_toggles(stores);
   return (int64_t)stores;
 }

@@ -11,6 +11,9 @@
 
 static inline bool is_exact(void) { return session->flags & MDL_EXACT; }
 
+/* Whether the first call of each function is all that is wanted. */
+static inline bool is_coverage(void) { return session->flags & MDL_COVERAGE; }
+
 /* The weight of a call in its thread's row. */
 static inline uint32_t weight_of(const struct mdl_call *call) {
   return !is_exact() && call->inside & MDL_CALL_WEIGHED ? (uint32_t)call->inside : 1;

@@ -25,7 +25,7 @@ void record_slow(struct mdl_function *function, uint64_t ticks, uint64_t self, u
 }
 
 /* Counted at entry, because some calls never return. */
-static void count(struct mdl_thread *thread, const struct mdl_function *function) {
+static void count(const struct mdl_thread *thread, const struct mdl_function *function) {
   add((uint64_t *)thread->calls + function->index, 1);
 }
 
@@ -41,14 +41,27 @@ static uint32_t mean_of(const struct mdl_function *function) {
   return is_exact() ? 1 : __atomic_load_n(&function->mean, __ATOMIC_RELAXED);
 }
 
-/* Whether the function's lease has expired. In a process that cannot end leases, calls count until the agent closes
- * it. */
-static bool is_over(struct mdl_site *site, const struct mdl_function *function) {
+/* For coverage, the call that ends the lease counts, before the probe goes off: a function is reported as called even if the
+ * process is killed in between. */
+static void end_lease(const struct mdl_thread *thread, struct mdl_site *site, const struct mdl_function *function) {
+  if (is_coverage() && thread) {
+    count(thread, function);
+  }
+  record_expire_entry(site);
+}
+
+void record_entry_expired(struct mdl_site *site) {
+  end_lease(record_known_thread(), site, (const struct mdl_function *)__atomic_load_n(&site->function, __ATOMIC_ACQUIRE));
+}
+
+/* Whether the function's lease has expired, so that the call does not count as others do. In a process that cannot end leases,
+ * calls count until the agent closes it. */
+static bool is_over(const struct mdl_thread *thread, struct mdl_site *site, const struct mdl_function *function) {
   if (__rdtsc() <= __atomic_load_n(&function->deadline, __ATOMIC_RELAXED)) {
     return false;
   }
-  record_expire_entry(site);
-  return !code_is_foreign();
+  end_lease(thread, site, function);
+  return is_coverage() || !code_is_foreign();
 }
 
 void record_entry_slow(struct mdl_site *site, uint64_t address, uint64_t key) {
@@ -86,7 +99,7 @@ void record_sample_entry_slow(struct mdl_site *site, uint64_t address, uint64_t 
   if (!function) {
     return;
   }
-  if (is_over(site, function)) {
+  if (is_over(thread, site, function)) {
     return;
   }
   uint32_t mean = mean_of(function);
@@ -100,7 +113,7 @@ void record_sample_entry_slow(struct mdl_site *site, uint64_t address, uint64_t 
 bool record_begins(struct mdl_thread *thread, struct mdl_site *site, uint32_t *weight) {
   struct mdl_function *function = (struct mdl_function *)site->function;
   uint32_t mean = mean_of(function);
-  if (!is_exact() && is_over(site, function)) {
+  if (!is_exact() && is_over(thread, site, function)) {
     return false;
   }
   count(thread, function);

@@ -11,6 +11,7 @@ void record_exit_slow(struct mdl_site *site, uint64_t function, uint64_t key);
 void record_slow(struct mdl_function *function, uint64_t ticks, uint64_t self, uint64_t inside);
 void record_sample_entry_slow(struct mdl_site *site, uint64_t function, uint64_t key);
 void record_sample_exit_slow(struct mdl_site *site, uint64_t function, uint64_t key, uint64_t call_site);
+void record_entry_expired(struct mdl_site *site);
 
 /* For whole functions. Counts a call; true if it must be timed, with `weight`. */
 bool record_begins(struct mdl_thread *thread, struct mdl_site *site, uint32_t *weight);

@@ -19,11 +19,8 @@ import org.mdlagent.fastinst.ProbeClient;
 import org.mdlagent.fastinst.Probes;
 import org.mdlagent.fastinst.install.ProbeFilter;
 import org.mdlagent.fastinst.install.Tier;
+import org.mdlagent.profiler.Collected;
 import org.mdlagent.profiler.Collector;
-import org.mdlagent.profiler.ExactProfiler;
-import org.mdlagent.profiler.NoProfiler;
-import org.mdlagent.profiler.cpu.PcSamples;
-import org.mdlagent.profiler.sampled.SampledProfiler;
 import org.mdlagent.profiler.slice.TimeSlices;
 import org.mdlagent.runtime.metric.MetricRequest;
 import org.mdlagent.runtime.metric.Metrics;
@@ -53,6 +50,7 @@ public final class Agent {
     private final AgentOptions options;
     private final AgentLog log;
     private final long header;
+    private final CollectorChoice choice;
 
     /// Lines for the log.
     private final List<String> notes = new ArrayList<>();
@@ -67,6 +65,7 @@ public final class Agent {
         this.options = options;
         this.log = log;
         header = api.session();
+        choice = new CollectorChoice(options);
     }
 
     /// Arms the probes and then profiles until the process ends. Called by the shim.
@@ -98,18 +97,18 @@ public final class Agent {
     }
 
     private void run() throws IOException {
-        // Without the profiler every call is recorded, at probes that clients request.
-        boolean exact = options.exact() || !options.profile();
+        boolean exact = choice.isExact();
         Memory.putInt(
                 header + HeaderDescriptor.FLAGS,
                 Memory.getInt(header + HeaderDescriptor.FLAGS)
                         | (exact ? HeaderDescriptor.FLAG_EXACT : 0)
                         | (exact ? 0 : HeaderDescriptor.FLAG_MIXED)
                         | (options.cpuTime() ? HeaderDescriptor.FLAG_CPU_TIME : 0)
-                        | (options.profile() ? 0 : HeaderDescriptor.FLAG_UNPROFILED));
+                        | (choice.isUnprofiled() ? HeaderDescriptor.FLAG_UNPROFILED : 0)
+                        | options.collected().flags());
         Probes probes = new Probes(api, sync(), exact, options.libraryFunctions(), new Filter(options), notes);
         api.renewClocks();
-        Collector collector = collector(probes, exact);
+        Collector collector = choice.collector(api, probes, tscHz(), log);
         for (int tries = 0; !follow(probes, collector, true) && tries < FIRST_TRIES; tries++) {
             LockSupport.parkNanos(TRY_NANOS);
         }
@@ -121,13 +120,13 @@ public final class Agent {
         double millis = (armed - Memory.getLong(header + HeaderDescriptor.START_TSC)) / tscHz() * 1e3;
         log.line(probes.functionCount() + " functions, " + probes.siteCount() + " sites armed after "
                 + Math.round(millis) + " ms, "
-                + (!options.profile() ? "for clients alone" : exact ? "every call" : "sampled")
+                + choice.mode()
                 + (options.cpuTime() ? ", in CPU time" : ""));
         if (probes.functionCount() == 0) {
             log.line("nothing to measure yet: no instrumented code is loaded, or the filters exclude all of it");
         }
         Metrics metrics = new Metrics(
-                probes, new ProbeClient(api), executable(), () -> options.profile() ? api.tsc() - armed : 0);
+                probes, new ProbeClient(api), executable(), () -> choice.isUnprofiled() ? 0 : api.tsc() - armed);
         OnDemand onDemand = new OnDemand(probes, collector, options, () -> {
             boolean unused = follow(probes, collector, false);
         });
@@ -137,12 +136,15 @@ public final class Agent {
                 new ProbesCommand(probes, collector, onDemand),
                 "metric",
                 new MetricCommand(metrics, onDemand)));
+        if (options.collected() != Collected.LATENCY) {
+            resolveLines(probes, () -> {}); // tracefiles need them, also of a program that ends at once
+        }
         api.ready();
         disableFromMain(metrics);
         Ticks ticks = new Ticks(collector);
         resolveLines(probes, ticks::goOnWhenDue);
         giveBackMemory();
-        if (!exact) {
+        if (choice.isSampled()) {
             logFunctions(probes, "exact", options.exactFunctions(), "every call of ");
             logFunctions(probes, "counted", options.countedFunctions(), "every call is counted of ");
             logFunctions(probes, "sliced", options.slicedFunctions(), "slices see the calls of ");
@@ -163,25 +165,6 @@ public final class Agent {
             log.line(option + "=" + glob + ": "
                     + (found == 0 ? "no function with probes matches so far" : what + found + " functions"));
         }
-    }
-
-    private Collector collector(Probes probes, boolean exact) {
-        if (!options.profile()) {
-            return new NoProfiler(api, probes);
-        }
-        if (exact) {
-            return new ExactProfiler(api, probes, new PcSamples(api, probes, tscHz() / 1e9, log::line));
-        }
-        double budget = options.budgetPercent() / 100;
-        Memory.putDouble(header + HeaderDescriptor.BUDGET, budget);
-        return new SampledProfiler(
-                api,
-                probes,
-                budget,
-                tscHz(),
-                () -> log.line("the functions of exact= and counted= cost more than the budget of "
-                        + options.budgetPercent() + " %: the others are sampled within a tenth of it"),
-                log::line);
     }
 
     private String executable() {

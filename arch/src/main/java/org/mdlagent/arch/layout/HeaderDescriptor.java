@@ -84,7 +84,7 @@ public final class HeaderDescriptor {
     public static final int SYNC_TMAX = 1;
     public static final int SYNC_MEMBARRIER = 2;
 
-    public static final int VERSION_VALUE = 15;
+    public static final int VERSION_VALUE = 16;
 
     public static final int STATE_STARTING = 0;
     public static final int STATE_ARMED = 1;
@@ -99,6 +99,8 @@ public final class HeaderDescriptor {
     public static final int FLAG_KNOWN_THREADS = 32;
     public static final int FLAG_ATTACHED = 128;
     public static final int FLAG_UNTRAPPED = 256;
+    public static final int FLAG_COUNTS = 512;
+    public static final int FLAG_COVERAGE = 1024;
 
     public static final int BOOT_BYTES = 40;
     public static final int PROGRAM_BYTES = 1024;

@@ -31,6 +31,7 @@ import org.mdlagent.runtime.cli.report.OpenCommand;
 import org.mdlagent.runtime.cli.report.ReportCommand;
 import org.mdlagent.runtime.cli.run.AttachCommand;
 import org.mdlagent.runtime.cli.run.ChildProcess;
+import org.mdlagent.runtime.cli.run.CollectCommand;
 import org.mdlagent.runtime.cli.run.DoctorCommand;
 import org.mdlagent.runtime.cli.run.RunCommand;
 import org.mdlagent.runtime.cli.session.SessionStore;
@@ -64,6 +65,7 @@ public final class Mdl implements Callable<Integer>, CommandContext {
     private static final List<Class<?>> COMMANDS = List.of(
             RunCommand.class,
             AttachCommand.class,
+            CollectCommand.class,
             ReportCommand.class,
             OpenCommand.class,
             HistoryCommand.class,
@@ -167,6 +169,7 @@ public final class Mdl implements Callable<Integer>, CommandContext {
                 parsed.hasSubcommand() ? parsed.subcommand().commandSpec().userObject() : null;
         return switch (command) {
             case RunCommand run -> run.programWords();
+            case CollectCommand collect -> collect.programWords();
             case DiffCommand diff -> diff.programWords();
             case null, default -> 0;
         };

@@ -7,6 +7,8 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.fastinst.install.Tier;
+import org.mdlagent.profiler.Collected;
+import org.mdlagent.profiler.Schedule;
 
 /// The agent's options, from `MDL_OPTIONS`, properties files, or `mdl run`.
 ///
@@ -16,7 +18,10 @@ import org.mdlagent.fastinst.install.Tier;
 ///
 /// @param session          directory of the session, null for the default
 /// @param await            whether `main` waits until the probes are in place
-/// @param profile          whether functions are timed
+/// @param profile          whether the agent collects anything by itself
+/// @param collected        what to collect of functions; unless it is latency, the next seven and `profile` have no
+/// effect
+/// @param schedule         when to collect
 /// @param exact            whether every call is recorded instead of a sample
 /// @param exactFunctions   functions with every call recorded, while others are sampled
 /// @param countedFunctions functions with every call counted and randomly chosen ones timed
@@ -38,6 +43,8 @@ public record AgentOptions(
         @Nullable String session,
         boolean await,
         boolean profile,
+        Collected collected,
+        Schedule schedule,
         boolean exact,
         List<FunctionGlob> exactFunctions,
         List<FunctionGlob> countedFunctions,
@@ -59,6 +66,10 @@ public record AgentOptions(
     public static final String SESSION = "session";
     public static final String WAIT = "wait";
     public static final String PROFILE = "profile";
+    public static final String COLLECT = "collect";
+    public static final String AFTER = "after";
+    public static final String FOR = "for";
+    public static final String EVERY = "every";
     public static final String EXACT = "exact";
     public static final String COUNTED = "counted";
     public static final String SLICED = "sliced";
@@ -77,12 +88,13 @@ public record AgentOptions(
     public static final String REPORT = "report";
 
     private static final String KEYS =
-            "session, wait, profile, exact, counted, sliced, countedMean, time, sliceMillis, "
+            "session, wait, profile, collect, after, for, every, exact, counted, sliced, countedMean, time, sliceMillis, "
                     + "budgetPercent, include, exclude, mdl, metric, libraryFunctions, sync, startDelayMillis, "
                     + "children, report";
     private static final int LIBRARY_FUNCTIONS_DEFAULT = 4096;
     private static final int START_DELAY_DEFAULT = 50;
     private static final int COUNTED_MEAN_DEFAULT = 100;
+    private static final int DURATION_DIGITS_MAX = 9;
 
     /// How to wait until every core sees new code.
     public enum Sync {
@@ -180,6 +192,9 @@ public record AgentOptions(
     /// @param file  source file, "" when unknown
     /// @param name  demangled
     public @Nullable Tier tier(String image, String file, String name) {
+        if (collected != Collected.LATENCY) {
+            return Tier.SLICED;
+        }
         if (any(exactFunctions, image, file, name)) {
             return Tier.EXACT;
         }
@@ -250,6 +265,8 @@ public record AgentOptions(
                     path(SESSION),
                     await,
                     flag(PROFILE, true),
+                    collected(),
+                    schedule(),
                     isExact(exact),
                     globs(EXACT, functions(exact)),
                     globs(COUNTED, texts(COUNTED)),
@@ -275,6 +292,10 @@ public record AgentOptions(
                 case SESSION,
                         WAIT,
                         PROFILE,
+                        COLLECT,
+                        AFTER,
+                        FOR,
+                        EVERY,
                         EXACT,
                         COUNTED,
                         SLICED,
@@ -422,6 +443,52 @@ public record AgentOptions(
                     yield false;
                 }
             };
+        }
+
+        private Collected collected() {
+            String value = text.last(COLLECT);
+            if (value == null) {
+                return Collected.LATENCY;
+            }
+            Collected named = Collected.named(value);
+            if (named == null) {
+                refuse(COLLECT, value, "latency, counts or coverage");
+                return Collected.LATENCY;
+            }
+            return named;
+        }
+
+        private Schedule schedule() {
+            try {
+                return new Schedule(millis(AFTER), millis(FOR), millis(EVERY));
+            } catch (IllegalArgumentException e) {
+                problems.add(EVERY + " is not possible: " + e.getMessage());
+                return Schedule.ALWAYS;
+            }
+        }
+
+        /// A whole number with its unit: `500ms`, `30s`, `5m`, `1h`. 0 if it is not given.
+        private long millis(String key) {
+            String value = text.last(key);
+            if (value == null) {
+                return 0;
+            }
+            int digits = 0;
+            while (digits < value.length() && value.charAt(digits) >= '0' && value.charAt(digits) <= '9') {
+                digits++;
+            }
+            long unit = switch (value.substring(digits)) {
+                case "ms" -> 1;
+                case "s" -> 1000;
+                case "m" -> 60_000;
+                case "h" -> 3_600_000;
+                default -> 0;
+            };
+            if (digits == 0 || digits > DURATION_DIGITS_MAX || unit == 0) {
+                refuse(key, value, "a duration such as 500ms, 30s, 5m or 1h");
+                return 0;
+            }
+            return unit * Integer.parseInt(value.substring(0, digits));
         }
 
         private Sync sync() {

@@ -33,7 +33,7 @@ public final class AgentOptionsText {
     }
 
     /// Reads a properties file; a missing file is empty.
-    static AgentOptionsText load(Path file) throws IOException {
+    public static AgentOptionsText load(Path file) throws IOException {
         AgentOptionsText options = new AgentOptionsText();
         if (!Files.exists(file)) {
             return options;
@@ -61,6 +61,14 @@ public final class AgentOptionsText {
             values.put(key, list);
         }
         list.add(value);
+    }
+
+    /// Removes a key.
+    ///
+    /// @return its values, none if it was not there
+    public List<String> remove(String key) {
+        List<String> list = values.remove(key);
+        return list == null ? List.of() : list;
     }
 
     /// These options, and those of `farther` whose key is not among them.

@@ -76,6 +76,12 @@ class MdlTest {
         run --report=html:/ -- true               | names no file
         run --report=html:/no/dir/x -- true       | cannot be written
         run --metric io_wiat -- true              | no metric io_wiat; did you mean 'io_wait'?
+        collect                                   | Missing required parameter
+        collect nothing -- true                   | there is no collector and no file nothing
+        collect coverage                          | there is nothing to collect from
+        collect coverage --pid 1 -- true          | a program and --pid is not possible
+        collect counts --for 5 -- true            | for is a duration such as 500ms, 30s, 5m or 1h
+        collect counts --every 5s -- true         | every is a duration from for on, and needs it
         enable 1 io_wait@                         | a metric is requested as METRIC
         enable 1 io_wait@/Cod/x                   | there is no hierarchy /Cod, did you mean '/Code'?
         watch --interval 0 1 io_wait              | an interval is a number of seconds from 0.05

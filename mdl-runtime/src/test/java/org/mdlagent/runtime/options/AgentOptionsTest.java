@@ -13,6 +13,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.mdlagent.fastinst.install.Tier;
+import org.mdlagent.profiler.Collected;
+import org.mdlagent.profiler.Schedule;
 
 class AgentOptionsTest {
     @TempDir
@@ -37,6 +39,8 @@ class AgentOptionsTest {
                         null,
                         false,
                         true,
+                        Collected.LATENCY,
+                        Schedule.ALWAYS,
                         false,
                         List.of(),
                         List.of(),
@@ -58,13 +62,16 @@ class AgentOptionsTest {
 
     @Test
     void shouldReadEveryKey() {
-        AgentOptions options = valid("session=/tmp/a=b,wait=on,profile=off,exact,time=cpu,countedMean=20,"
-                + "sliceMillis=250,budgetPercent=0.5,include=f,include=app!g*,exclude=x.c:h,mdl=m.mdl,metric=io_wait@/Code/a.c,"
-                + "libraryFunctions=120000,sync=strict,startDelayMillis=7,children=all,report=json");
+        AgentOptions options = valid(
+                "session=/tmp/a=b,wait=on,profile=off,collect=counts,after=2s,for=500ms,every=1m,exact,time=cpu,countedMean=20,"
+                        + "sliceMillis=250,budgetPercent=0.5,include=f,include=app!g*,exclude=x.c:h,mdl=m.mdl,metric=io_wait@/Code/a.c,"
+                        + "libraryFunctions=120000,sync=strict,startDelayMillis=7,children=all,report=json");
 
         assertThat(options.session()).isEqualTo("/tmp/a=b");
         assertThat(options.await()).isTrue();
         assertThat(options.profile()).isFalse();
+        assertThat(options.collected()).isEqualTo(Collected.COUNTS);
+        assertThat(options.schedule()).isEqualTo(new Schedule(2000, 500, 60_000));
         assertThat(options.exact()).isTrue();
         assertThat(options.cpuTime()).isTrue();
         assertThat(options.children()).isEqualTo(AgentOptions.Children.ALL);
@@ -108,7 +115,7 @@ class AgentOptionsTest {
         session=            | session is a directory
         include=            | include needs a value
         exclude=app!        | exclude=app! is not possible; a function is given as FUNCTION
-        exat=on             | unknown option "exat"; there are session, wait, profile, exact, counted
+        exat=on             | unknown option "exat"; there are session, wait, profile, collect, after, for, every, exact, counted
         """)
     void shouldRefuse(String text, String message) {
         AgentOptions.Reading reading = read(text);

@@ -11,6 +11,7 @@ import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.shim.NativeApi;
 import org.mdlagent.fastinst.Probes;
 import org.mdlagent.fastinst.install.Tier;
+import org.mdlagent.profiler.ArmList;
 import org.mdlagent.profiler.Collector;
 import org.mdlagent.profiler.cpu.PcSamples;
 import org.mdlagent.profiler.estimate.ProbeCost;

@@ -49,7 +49,7 @@ public final class ReportCommand implements Callable<Integer> {
             paramLabel = "FORMAT",
             description =
                     "table (the default), json, csv, html, pprof, folded, speedscope, callgrind, perf (the text of perf"
-                            + " script), trace or prometheus (as text, with classic histograms; mdl serve has native"
+                            + " script), trace, lcov (for genhtml) or prometheus (as text, with classic histograms; mdl serve has native"
                             + " ones).")
     private String format = "table";
 
@@ -88,7 +88,7 @@ public final class ReportCommand implements Callable<Integer> {
         ReportFormat wanted = ReportFormat.of(format);
         ProfileOrder order = sort == null ? null : ReportFormat.order(sort);
         CommandFailure.check(limit == null || limit >= 0, "--limit=" + limit, "a limit is a number from 0");
-        wanted.checkChoice(limit != null || sort != null || !functions.isEmpty());
+        wanted.checkChoice(limit != null || sort != null, !functions.isEmpty());
         Console console = mdl.console();
         wanted.checkDestination(console.outIsTerminal());
         wanted.checkRange(isRanged());
@@ -113,11 +113,7 @@ public final class ReportCommand implements Callable<Integer> {
                     console.width(console.outIsTerminal(), 1));
             String nothing = wanted.nothing(profile);
             if (nothing != null) {
-                console.say(
-                        nothing,
-                        isRanged()
-                                ? "they are of the whole session: leave --from and --to out"
-                                : "agent.log says why the kernel has taken no samples of the CPU time, if it refused");
+                console.say(nothing, wanted.remedy(isRanged()));
             }
             if (!wanted.tellsLosses()) {
                 profile.losses().forEach(loss -> console.say(ProfileNotes.sentence(loss), null));

@@ -13,17 +13,21 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
+import org.mdlagent.profiler.Collected;
 import org.mdlagent.profiler.report.exposition.PrometheusReport;
 import org.mdlagent.profiler.report.format.CallgrindReport;
+import org.mdlagent.profiler.report.format.CoverageTable;
 import org.mdlagent.profiler.report.format.CsvReport;
 import org.mdlagent.profiler.report.format.FoldedReport;
 import org.mdlagent.profiler.report.format.JsonReport;
+import org.mdlagent.profiler.report.format.LcovReport;
 import org.mdlagent.profiler.report.format.PerfScriptReport;
 import org.mdlagent.profiler.report.format.PprofReport;
 import org.mdlagent.profiler.report.format.SpeedscopeReport;
 import org.mdlagent.profiler.report.format.TableReport;
 import org.mdlagent.profiler.report.format.TraceReport;
 import org.mdlagent.profiler.report.page.HtmlReport;
+import org.mdlagent.profiler.report.profile.NotProbed;
 import org.mdlagent.profiler.report.profile.Profile;
 import org.mdlagent.profiler.report.profile.ProfileOrder;
 import org.mdlagent.profiler.report.profile.SessionFacts;
@@ -46,12 +50,16 @@ public enum ReportFormat {
     SPEEDSCOPE,
     CALLGRIND,
     PERF,
-    TRACE;
+    TRACE,
+    LCOV;
 
     private static final int TABLE_LIMIT = 24;
 
     /// Formats that show only call paths.
     private static final Set<ReportFormat> PATHS = EnumSet.of(FOLDED, SPEEDSCOPE, CALLGRIND, PERF);
+
+    /// Those that tell which functions were called.
+    private static final Set<ReportFormat> COVERAGE = EnumSet.of(TABLE, JSON, CSV, LCOV);
 
     public static ReportFormat of(String name) {
         return switch (name) {
@@ -66,11 +74,12 @@ public enum ReportFormat {
             case "callgrind" -> CALLGRIND;
             case "perf" -> PERF;
             case "trace" -> TRACE;
+            case "lcov" -> LCOV;
             default ->
                 throw CommandFailure.usage(
                         "there is no format " + name,
-                        "there are table, json, csv, html, pprof, prometheus, folded, speedscope, callgrind, perf and"
-                                + " trace");
+                        "there are table, json, csv, html, pprof, prometheus, folded, speedscope, callgrind, perf,"
+                                + " trace and lcov");
         };
     }
 
@@ -98,11 +107,14 @@ public enum ReportFormat {
     }
 
     /// Refuses a selection of functions if the format shows all.
-    void checkChoice(boolean chosen) {
-        if (chosen && (this == TRACE || PATHS.contains(this))) {
+    ///
+    /// @param ordered whether an order or a number of functions is chosen
+    /// @param named   whether functions are chosen by name
+    void checkChoice(boolean ordered, boolean named) {
+        if ((ordered || named && this != LCOV) && (this == TRACE || this == LCOV || PATHS.contains(this))) {
             throw CommandFailure.usage(
                     lowerCase() + " shows all functions, in an order of its own",
-                    "leave --function, --limit and --sort out");
+                    "leave " + (this == LCOV ? "" : "--function, ") + "--limit and --sort out");
         }
     }
 
@@ -117,6 +129,16 @@ public enum ReportFormat {
 
     /// Refuses a session without the data that the format shows.
     void checkSession(SessionFacts session) {
+        if (session.collected() == Collected.COVERAGE && !COVERAGE.contains(this)) {
+            throw CommandFailure.usage(
+                    lowerCase() + ": a coverage session does not know how often functions were called",
+                    "there are table, json, csv and lcov");
+        }
+        if (this == LCOV && session.collected() == Collected.LATENCY && !session.exact()) {
+            throw CommandFailure.usage(
+                    "lcov: a sampled session does not know each function that was called",
+                    "record with mdl collect coverage, mdl collect counts or mdl run --exact");
+        }
         if (session.exact() && this == TRACE) {
             throw CommandFailure.usage("trace: an exact session keeps no single calls", "record without --exact");
         }
@@ -125,7 +147,20 @@ public enum ReportFormat {
     /// The message for a report with nothing to show; null if there is something.
     @Nullable
     String nothing(Profile profile) {
+        if (this == LCOV && profile.functions().stream().noneMatch(LcovReport::isLocated)) {
+            return "lcov: no function has a known source line";
+        }
         return PATHS.contains(this) && profile.cpu().isEmpty() ? lowerCase() + ": the session has no call paths" : null;
+    }
+
+    /// What to do where there is nothing to show.
+    String remedy(boolean ranged) {
+        if (this == LCOV) {
+            return "compile with -g, or install the program's debug file";
+        }
+        return ranged
+                ? "they are of the whole session: leave --from and --to out"
+                : "agent.log says why the kernel has taken no samples of the CPU time, if it refused";
     }
 
     /// Whether the report itself contains losses; otherwise they are printed separately.
@@ -155,9 +190,17 @@ public enum ReportFormat {
         ProfileOrder used = order == null ? ProfileOrder.byDefault(profile) : order;
         int shown = limit != null ? limit : this == TABLE ? TABLE_LIMIT : Integer.MAX_VALUE;
         Writer text = Console.text(out);
+        boolean coverage = profile.session().collected() == Collected.COVERAGE;
+        List<NotProbed> notProbed = coverage ? reader.notProbed() : List.of();
         switch (this) {
-            case TABLE -> new TableReport(used, shown, colour, width).write(profile, text);
-            case JSON -> JsonReport.write(profile, used, shown, text);
+            case TABLE -> {
+                if (coverage) {
+                    new CoverageTable(shown, colour).write(profile, notProbed, text);
+                } else {
+                    new TableReport(used, shown, colour, width).write(profile, text);
+                }
+            }
+            case JSON -> JsonReport.write(profile, notProbed, used, shown, text);
             case CSV -> CsvReport.write(profile, used, shown, text);
             case HTML ->
                 HtmlReport.write(profile, timeline, calls(reader, profile), reader.sources(profile), used, shown, text);
@@ -168,6 +211,7 @@ public enum ReportFormat {
             case CALLGRIND -> CallgrindReport.write(profile, text);
             case PERF -> PerfScriptReport.write(profile, text);
             case TRACE -> trace(reader, profile, text);
+            case LCOV -> LcovReport.write(profile, text);
         }
         text.flush();
     }

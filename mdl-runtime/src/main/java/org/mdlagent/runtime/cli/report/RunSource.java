@@ -5,6 +5,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import org.mdlagent.profiler.Collected;
 import org.mdlagent.profiler.report.profile.Run;
 import org.mdlagent.profiler.report.profile.RunProfile;
 import org.mdlagent.profiler.report.profile.SessionFacts;
@@ -40,7 +41,7 @@ public final class RunSource {
         for (Path session : sessions.all()) {
             try (SessionReader reader = SessionReader.open(session)) {
                 SessionFacts facts = reader.facts();
-                if (facts.armed() && !ProgramState.runs(facts)) {
+                if (facts.armed() && facts.collected() == Collected.LATENCY && !ProgramState.runs(facts)) {
                     candidates.add(new ProfileStore.Candidate(Run.of(facts), () -> read(session)));
                 }
             } catch (IOException e) {

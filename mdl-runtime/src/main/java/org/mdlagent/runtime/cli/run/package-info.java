@@ -1,4 +1,7 @@
-/// Starts a program with the agent, and checks whether that is possible: `mdl run`, `mdl doctor`.
+/// Starting a program with the agent, and whether that can be done: `mdl run`, `mdl collect`, `mdl attach`, `mdl
+/// doctor`.
+///
+/// Long because these commands share how a program is examined, started and reported.
 @NullMarked
 package org.mdlagent.runtime.cli.run;
 

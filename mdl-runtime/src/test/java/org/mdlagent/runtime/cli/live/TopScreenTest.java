@@ -10,6 +10,7 @@ import java.util.OptionalInt;
 import java.util.OptionalLong;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.mdlagent.profiler.Collected;
 import org.mdlagent.profiler.report.live.LiveFunction;
 import org.mdlagent.profiler.report.live.LiveOrder;
 import org.mdlagent.profiler.report.live.LiveProfile;
@@ -97,7 +98,8 @@ class TopScreenTest {
                 OptionalLong.of(0),
                 true,
                 0,
-                false);
+                false,
+                Collected.LATENCY);
         Profile whole = new Profile(
                 facts,
                 List.of(),

@@ -118,7 +118,7 @@ public final class PrometheusReport {
             List<MetricFamily.Label> labels = new ArrayList<>();
             labels.add(new MetricFamily.Label("session", one.session().id()));
             labels.addAll(process(one));
-            labels.add(new MetricFamily.Label("mode", one.session().exact() ? "exact" : "sampled"));
+            labels.add(new MetricFamily.Label("mode", one.session().mode()));
             labels.add(new MetricFamily.Label("time", one.session().cpuTime() ? "cpu" : "wall"));
             samples.add(new MetricFamily.Value(labels, BigDecimal.ONE));
         }

@@ -64,6 +64,11 @@ public final class SessionBytes implements AutoCloseable {
         }
     }
 
+    /// The directory of the session file.
+    public Path directory() {
+        return file.toAbsolutePath().resolveSibling("");
+    }
+
     /// Drops cached blocks, checks the header again, and resets the claims.
     public void refresh() throws IOException {
         Arrays.fill(blockNumbers, -1);

@@ -10,12 +10,15 @@ import java.util.Locale;
 import java.util.OptionalDouble;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
+import org.mdlagent.profiler.Collected;
 import org.mdlagent.profiler.report.profile.CallEdge;
+import org.mdlagent.profiler.report.profile.Coverage;
 import org.mdlagent.profiler.report.profile.CpuSamples;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
 import org.mdlagent.profiler.report.profile.Latency;
 import org.mdlagent.profiler.report.profile.Loss;
 import org.mdlagent.profiler.report.profile.MetricValue;
+import org.mdlagent.profiler.report.profile.NotProbed;
 import org.mdlagent.profiler.report.profile.ProcessProfile;
 import org.mdlagent.profiler.report.profile.Profile;
 import org.mdlagent.profiler.report.profile.ProfileOrder;
@@ -29,12 +32,23 @@ public final class JsonReport {
 
     /// Writes the first `limit` functions of a profile, in the given order.
     public static void write(Profile profile, ProfileOrder order, int limit, Appendable out) throws IOException {
+        write(profile, List.of(), order, limit, out);
+    }
+
+    /// The same.
+    ///
+    /// @param notProbed what is known of functions without probes, for a coverage session
+    public static void write(Profile profile, List<NotProbed> notProbed, ProfileOrder order, int limit, Appendable out)
+            throws IOException {
         JsonWriter json = new JsonWriter(out);
         json.beginObject();
         session(profile.session(), json);
         range(profile.range(), json);
         family(profile, json);
         cpu(profile.cpu(), json);
+        if (profile.session().collected() == Collected.COVERAGE) {
+            coverage(Coverage.of(profile, notProbed), json);
+        }
         json.beginArray("functions");
         IdentityHashMap<FunctionProfile, List<CallEdge>> callers = profile.callers();
         for (FunctionProfile function : order.first(limit, profile.functions())) {
@@ -57,6 +71,38 @@ public final class JsonReport {
         json.member("unmatched", profile.unmatched());
         json.endObject();
         out.append('\n');
+    }
+
+    private static void coverage(Coverage coverage, JsonWriter json) throws IOException {
+        json.name("coverage").beginObject();
+        sum(coverage.sum(), json);
+        json.beginArray("images");
+        for (Coverage.OfImage image : coverage.images()) {
+            json.element().beginObject();
+            json.member("image", image.image());
+            sum(image.sum(), json);
+            NotProbed without = image.notProbed();
+            if (without != null) {
+                json.member("notProbed", without.functions());
+                json.member("notProbedFor", without.reasons());
+            }
+            json.beginArray("files");
+            for (Coverage.OfFile file : image.files()) {
+                json.element().beginObject();
+                json.member("file", file.file());
+                sum(file.sum(), json);
+                json.endObject();
+            }
+            json.endArray();
+            json.endObject();
+        }
+        json.endArray();
+        json.endObject();
+    }
+
+    private static void sum(Coverage.Sum sum, JsonWriter json) throws IOException {
+        json.member("probed", sum.probed());
+        json.member("called", sum.called());
     }
 
     /// What is missing, and why.
@@ -177,6 +223,7 @@ public final class JsonReport {
         json.member("measuredNanos", session.measuredNanos());
         json.member("unseenNanos", session.unseenNanos());
         json.member("time", session.cpuTime() ? "cpu" : "wall");
+        json.member("collected", session.collected().key());
         json.member("sync", session.sync().name().toLowerCase(Locale.ROOT));
         json.member(
                 "tscHz",

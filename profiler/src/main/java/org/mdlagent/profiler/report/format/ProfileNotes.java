@@ -6,6 +6,7 @@ import java.util.Locale;
 import java.util.OptionalDouble;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
+import org.mdlagent.profiler.Collected;
 import org.mdlagent.profiler.report.codec.ForeignText;
 import org.mdlagent.profiler.report.file.BaseName;
 import org.mdlagent.profiler.report.profile.CpuSamples;
@@ -33,6 +34,9 @@ public final class ProfileNotes {
 
     /// How calls are recorded and what their durations measure.
     public static String mode(Profile profile) {
+        if (profile.session().collected() != Collected.LATENCY) {
+            return profile.session().collected().key();
+        }
         return (profile.session().exact() ? "exact" : sampled(profile))
                 + (profile.session().cpuTime() ? ", CPU time" : "");
     }

@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.OptionalDouble;
 import java.util.OptionalLong;
+import org.mdlagent.profiler.Collected;
 import org.mdlagent.profiler.report.codec.ForeignText;
 import org.mdlagent.profiler.report.file.BaseName;
 import org.mdlagent.profiler.report.profile.CpuSamples;
@@ -39,6 +40,9 @@ public record TableReport(ProfileOrder order, int limit, boolean colour, int wid
 
     private static final List<String> DISPENSABLE = List.of("RATE", "p99.9", "n", "p90");
 
+    /// The first columns are of calls, the others of their durations.
+    private static final int COUNT_COLUMNS = 2;
+
     private static final int DAYS_MAX = 100_000;
 
     /// Shorter times would be shown as 0.000 s.
@@ -64,7 +68,7 @@ public record TableReport(ProfileOrder order, int limit, boolean colour, int wid
         }
     }
 
-    private static String facts(Profile profile, int called) {
+    static String facts(Profile profile, int called) {
         SessionFacts session = profile.session();
         List<String> facts = new ArrayList<>();
         facts.add("mdl  " + ForeignText.printable(BaseName.of(session.program())));
@@ -122,6 +126,7 @@ public record TableReport(ProfileOrder order, int limit, boolean colour, int wid
                 new TextColumn("p99", false),
                 new TextColumn("p99.9", false),
                 new TextColumn("max", false));
+        boolean timed = profile.session().collected() == Collected.LATENCY;
         for (FunctionProfile function : shown) {
             Latency latency = function.latency();
             boolean known = function.damage() == null;
@@ -147,7 +152,7 @@ public record TableReport(ProfileOrder order, int limit, boolean colour, int wid
         List<String> printable =
                 shown.stream().map(f -> ForeignText.printable(f.name())).toList();
         int wished = printable.stream().mapToInt(ShortName::columns).max().orElse(0);
-        Fitting fitting = fit(columns, Math.min(wished, NAME_WIDTH_WISHED));
+        Fitting fitting = fit(columns, Math.min(wished, NAME_WIDTH_WISHED), timed);
         List<String> names =
                 printable.stream().map(name -> ShortName.of(name, fitting.room)).toList();
         int nameWidth = Math.max(
@@ -185,6 +190,9 @@ public record TableReport(ProfileOrder order, int limit, boolean colour, int wid
     /// The columns that carry information. If not every call is timed, CPU replaces SELF: it covers every
     /// function.
     private static List<TextColumn> columns(List<TextColumn> all, Profile profile) {
+        if (profile.session().collected() != Collected.LATENCY) {
+            return all.subList(0, COUNT_COLUMNS);
+        }
         String without = profile.cpu().isEmpty() ? "CPU" : profile.session().exact() ? "" : "SELF";
         return all.stream().filter(column -> !column.name().equals(without)).toList();
     }
@@ -195,9 +203,9 @@ public record TableReport(ProfileOrder order, int limit, boolean colour, int wid
     private record Fitting(List<TextColumn> columns, boolean bars, int room) {}
 
     /// Removes columns, the least informative first, until names have the width asked for.
-    private Fitting fit(List<TextColumn> all, int wished) {
+    private Fitting fit(List<TextColumn> all, int wished, boolean timed) {
         List<TextColumn> columns = new ArrayList<>(all);
-        boolean bars = true;
+        boolean bars = timed;
         Iterator<String> dispensable = DISPENSABLE.iterator();
         while (room(columns, bars) < wished && (bars || dispensable.hasNext())) {
             if (bars) {
@@ -367,7 +375,7 @@ public record TableReport(ProfileOrder order, int limit, boolean colour, int wid
                 + " · sorted by " + order.name().toLowerCase(Locale.ROOT) + " (--sort)";
     }
 
-    private static String withoutFunctions(SessionFacts session) {
+    static String withoutFunctions(SessionFacts session) {
         if (session.armed()) {
             return "no function has probes";
         }

@@ -5,6 +5,7 @@ import java.util.OptionalDouble;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
+import org.mdlagent.profiler.Collected;
 
 /// A session's own data: the program, its process and how it was measured.
 ///
@@ -27,6 +28,7 @@ import org.jspecify.annotations.Nullable;
 /// @param waited       time the program's threads have waited for processors, per nanosecond of their CPU
 ///     time; 0 while unknown
 /// @param cpuTime      whether durations are CPU time of the calling threads, rather than elapsed time
+/// @param collected    what the session holds of its functions
 public record SessionFacts(
         String id,
         String program,
@@ -51,7 +53,13 @@ public record SessionFacts(
         OptionalLong armedAfterNanos,
         boolean fromMain,
         double waited,
-        boolean cpuTime) {
+        boolean cpuTime,
+        Collected collected) {
+
+    /// What is recorded, in a word: `exact` or `sampled` latency, `counts` or `coverage`.
+    public String mode() {
+        return collected != Collected.LATENCY ? collected.key() : exact ? "exact" : "sampled";
+    }
 
     /// CPU time of the program's threads, or the time from start to end if that is unknown; above 0.
     public double cpuSeconds() {
@@ -90,7 +98,8 @@ public record SessionFacts(
                 OptionalLong.of(0),
                 fromMain,
                 waited,
-                cpuTime);
+                cpuTime,
+                collected);
     }
 
     /// The time in which probes were in place, the basis of rates and percentages; the whole time if it is

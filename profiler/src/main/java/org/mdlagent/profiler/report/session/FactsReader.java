@@ -6,6 +6,7 @@ import java.util.OptionalDouble;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
 import org.mdlagent.arch.layout.HeaderDescriptor;
+import org.mdlagent.profiler.Collected;
 import org.mdlagent.profiler.report.file.SessionBytes;
 import org.mdlagent.profiler.report.profile.SessionFacts;
 
@@ -56,7 +57,8 @@ final class FactsReader {
                 armedAfterNanos(bytes),
                 (bytes.getInt(HeaderDescriptor.FLAGS) & HeaderDescriptor.FLAG_FROM_MAIN) != 0,
                 waited(bytes),
-                isCpuTime(bytes));
+                isCpuTime(bytes),
+                Collected.of(bytes.getInt(HeaderDescriptor.FLAGS)));
     }
 
     private static OptionalLong armedAfterNanos(SessionBytes bytes) throws IOException {

@@ -19,6 +19,7 @@ import org.mdlagent.profiler.report.file.ThreadBytes;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
 import org.mdlagent.profiler.report.profile.FunctionSource;
 import org.mdlagent.profiler.report.profile.MetricValue;
+import org.mdlagent.profiler.report.profile.NotProbed;
 import org.mdlagent.profiler.report.profile.Profile;
 import org.mdlagent.profiler.report.profile.Run;
 import org.mdlagent.profiler.report.profile.RunProfile;
@@ -249,6 +250,11 @@ public final class SessionReader implements AutoCloseable {
         bytes.refresh();
         return MetricReader.all(
                 bytes, ThreadBytes.all(bytes), FactsReader.read(bytes, 0).tscHz());
+    }
+
+    /// Functions without a probe, of images without compiled-in probes, as the agent's log beside the session states.
+    public List<NotProbed> notProbed() throws IOException {
+        return NotProbedReader.read(bytes.directory());
     }
 
     /// The currently known sites.

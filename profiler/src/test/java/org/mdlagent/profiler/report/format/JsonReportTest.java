@@ -93,6 +93,7 @@ class JsonReportTest {
                         Map.entry("measuredNanos", 2_000_000_000L),
                         Map.entry("unseenNanos", 0L),
                         Map.entry("time", "wall"),
+                        Map.entry("collected", "latency"),
                         Map.entry("sync", "none"),
                         Map.entry("tscHz", 1_000_000_000L)));
         List<?> functions = functions(report);

@@ -1,4 +1,4 @@
-package org.mdlagent.profiler.sampled;
+package org.mdlagent.profiler;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.ValueLayout;
@@ -7,34 +7,34 @@ import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.shim.NativeApi;
 
 /// Functions whose probes are switched on or off together, by one call of the shim.
-final class ArmList {
+public final class ArmList {
     private final NativeApi api;
     private long functions;
     private long longest;
     private int size;
 
-    ArmList(NativeApi api) {
+    public ArmList(NativeApi api) {
         this.api = api;
     }
 
-    void clear() {
+    public void clear() {
         size = 0;
     }
 
-    int size() {
+    public int size() {
         return size;
     }
 
-    int function(int position) {
+    public int function(int position) {
         return Memory.getInt(functions + (long) position * Integer.BYTES);
     }
 
-    void add(int function) {
+    public void add(int function) {
         add(function, 0);
     }
 
     /// @param longestTicks lease after which probes that this list switches on switch themselves off
-    void add(int function, long longestTicks) {
+    public void add(int function, long longestTicks) {
         if (functions == 0) {
             // The capacity is unknown before there are functions.
             int most = Memory.getInt(api.session() + HeaderDescriptor.FUNCTION_CAPACITY);
@@ -47,12 +47,12 @@ final class ArmList {
     }
 
     /// Switches all probes on.
-    void arm() {
+    public void arm() {
         long unused = api.arm(functions, longest, size);
     }
 
     /// Switches all probes off.
-    void disarm() {
+    public void disarm() {
         long unused = api.disarm(functions, size);
     }
 }

@@ -1,0 +1,197 @@
+package org.mdlagent.runtime.cli.run;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+import org.mdlagent.profiler.report.profile.Loss;
+import org.mdlagent.profiler.report.profile.Profile;
+import org.mdlagent.profiler.report.profile.SessionFacts;
+import org.mdlagent.profiler.report.session.SessionReader;
+import org.mdlagent.runtime.cli.context.CommandContext;
+import org.mdlagent.runtime.cli.session.ProgramState;
+import org.mdlagent.runtime.cli.session.SessionStore;
+import org.mdlagent.runtime.cli.terminal.CommandFailure;
+import org.mdlagent.runtime.cli.terminal.Console;
+import org.mdlagent.runtime.cli.terminal.Posix;
+import org.mdlagent.runtime.options.AgentOptions;
+import org.mdlagent.runtime.options.AgentOptionsText;
+
+/// Brings the agent into a process that was started without it. `lib/mdl-inject` does so; this finds out beforehand
+/// what
+/// is against it, and waits for the probes.
+final class Attachment {
+    private static final String ENTRY = "mdl_attach";
+
+    /// What [#ENTRY] returns (`agent/attach.h`), as the injector prints it.
+    private static final Map<String, String> REFUSALS = Map.of(
+            "1", "has the agent already",
+            "2", "is written in Go: its threads must be known from their start",
+            "3", "runs with rights that who started it has not");
+
+    /// The agent's variables, which are its user's when that is this user.
+    private static final List<String> VARIABLES = List.of("HOME", "XDG_STATE_HOME", "MDL_CONFIG", "MDL_JVM_EXTRA");
+
+    private static final long POLL_NANOS = 5_000_000;
+
+    /// A loaded machine, and a program with a hundred thousand functions, take some of it.
+    private static final long READY_NANOS = 120_000_000_000L;
+
+    private static final int SEPARATOR = '\n';
+
+    private final CommandContext mdl;
+    private final int pid;
+
+    /// @param pid of a process of this user, or of one that this user may trace
+    Attachment(CommandContext mdl, int pid) {
+        this.mdl = mdl;
+        this.pid = pid;
+    }
+
+    /// Brings the agent into the process, and tells on stdout how many functions have probes.
+    ///
+    /// @param commandLine what is measured
+    /// @return the exit status of the command
+    int attach(AgentOptionsText commandLine) throws IOException {
+        Console console = mdl.console();
+        AgentOptionsText given = MeasureOptions.overEnvironment(commandLine);
+        MeasureOptions.attend(given, console);
+        AgentOptions options = MeasureOptions.read(given);
+        TargetProcess target = TargetProcess.read(pid);
+        CommandFailure objection = target.objection();
+        if (objection != null) {
+            throw objection;
+        }
+        String place = options.session();
+        Path directory = place == null ? null : Path.of(place).toAbsolutePath().normalize();
+        if (directory != null) {
+            SessionPlace.checkDirectory(directory);
+            given = SessionPlace.option(directory).over(given);
+        }
+        Path library = mdl.installation().library();
+        if (!target.sees(library)) {
+            throw CommandFailure.failed(
+                    "process " + pid + " (" + target.name() + ") does not see " + library + ": it is in a container",
+                    "bind the installation into it by the same path");
+        }
+        SessionFacts.ProcessStart start = ProgramState.start(pid);
+        inject(target, library, variables(target, given));
+        Path recorded = await(start, directory, target);
+        if (recorded == null) {
+            console.say(
+                    "the agent is in process " + pid + ", whose user's sessions are not read here",
+                    "as its user: mdl top " + pid);
+            return 0;
+        }
+        if (directory != null) {
+            mdl.store().remember(recorded);
+        }
+        return tell(recorded, target);
+    }
+
+    /// `NAME=value`, a line each.
+    private static String variables(TargetProcess target, AgentOptionsText options) {
+        boolean isOwn = target.effectiveUser() == Posix.effectiveUser();
+        Map<String, String> from = isOwn ? System.getenv() : target.environment();
+        StringBuilder text = new StringBuilder();
+        for (String name : VARIABLES) {
+            String value = from.get(name);
+            if (value != null && value.indexOf(SEPARATOR) < 0) {
+                text.append(name).append('=').append(value).append((char) SEPARATOR);
+            }
+        }
+        String list = options.toString();
+        if (list.indexOf(SEPARATOR) >= 0) {
+            throw CommandFailure.usage("an option holds a line break", null);
+        }
+        return text.append("MDL_OPTIONS=").append(list).append((char) SEPARATOR).toString();
+    }
+
+    private void inject(TargetProcess target, Path library, String variables) throws IOException {
+        Path injector = library.resolveSibling("mdl-inject");
+        Process process = new ProcessBuilder(
+                        injector.toString(), Integer.toString(target.pid()), library.toString(), ENTRY)
+                .start();
+        try (OutputStream input = process.getOutputStream()) {
+            input.write(variables.getBytes(StandardCharsets.UTF_8));
+        }
+        String out = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        String err = new String(process.getErrorStream().readAllBytes(), StandardCharsets.UTF_8).strip();
+        String result = out.startsWith("result ") ? out.split(" ")[1] : "";
+        if (result.equals("0")) {
+            return;
+        }
+        String who = "process " + target.pid() + " (" + target.name() + ") ";
+        String why = REFUSALS.get(result);
+        throw why != null
+                ? CommandFailure.failed(who + why, "start it with the agent: mdl run -- PROGRAM")
+                : CommandFailure.failed(
+                        who + "was left as it is: " + (err.isEmpty() ? "the injector has failed" : err),
+                        "docs/attaching.md explains");
+    }
+
+    /// The session, when its probes are in place or its agent has given up; null when it cannot be found.
+    private @Nullable Path await(
+            SessionFacts.@Nullable ProcessStart start, @Nullable Path directory, TargetProcess target)
+            throws IOException {
+        long end = System.nanoTime() + READY_NANOS;
+        Path found = null;
+        while (System.nanoTime() - end < 0) {
+            if (!Objects.equals(start, ProgramState.start(pid))) {
+                throw CommandFailure.failed("process " + pid + " (" + target.name() + ") has ended", null);
+            }
+            found = mdl.store().of(pid, start, directory);
+            if (found == null && directory == null && target.effectiveUser() != Posix.effectiveUser()) {
+                return null;
+            }
+            if (found != null) {
+                try (SessionReader reader = SessionReader.open(found)) {
+                    if (reader.facts().state() != SessionFacts.State.STARTING) {
+                        return found;
+                    }
+                }
+            }
+            LockSupport.parkNanos(POLL_NANOS);
+        }
+        return found;
+    }
+
+    private int tell(Path recorded, TargetProcess target) throws IOException {
+        Console console = mdl.console();
+        try (SessionReader reader = SessionReader.open(recorded)) {
+            SessionFacts facts = reader.facts();
+            if (facts.state() == SessionFacts.State.AGENT_DEAD) {
+                new Unmeasured(target.name(), reader, console).sayWhy(recorded, false);
+                return CommandFailure.FAILED;
+            }
+            if (!facts.armed()) {
+                console.say("the agent still prepares the probes of process " + pid, "mdl top " + pid + " shows them");
+                return 0;
+            }
+            Profile profile = reader.profile();
+            console.out()
+                    .println(String.format(
+                            Locale.ROOT,
+                            "%s %d: %,d functions have probes after %.1f s; session %s",
+                            target.name().replaceAll("\\p{Cntrl}", "?"),
+                            pid,
+                            profile.functions().size(),
+                            facts.armedAfterNanos().orElse(0) / 1e9,
+                            SessionStore.name(recorded)));
+            for (Loss loss : profile.losses()) {
+                if (loss.reason() == Loss.Reason.FUNCTIONS) {
+                    console.say(
+                            String.format(Locale.ROOT, "%,d functions have none; agent.log says why", loss.count()),
+                            "more have one when the program starts with the agent: mdl run -- PROGRAM");
+                }
+            }
+        }
+        return 0;
+    }
+}

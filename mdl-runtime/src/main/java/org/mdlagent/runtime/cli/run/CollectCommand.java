@@ -1,0 +1,151 @@
+package org.mdlagent.runtime.cli.run;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import org.mdlagent.profiler.Collected;
+import org.mdlagent.runtime.cli.context.CommandContext;
+import org.mdlagent.runtime.cli.terminal.CommandFailure;
+import org.mdlagent.runtime.cli.terminal.Posix;
+import org.mdlagent.runtime.options.AgentOptions;
+import org.mdlagent.runtime.options.AgentOptionsText;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.ParentCommand;
+
+/// `mdl collect`: collects something else than latency, from a program that it runs or from a running process.
+@Command(
+        name = "collect",
+        description = "Collect which functions are called (coverage), or how often (counts). No call is timed.",
+        customSynopsis = {
+            "mdl collect coverage|counts|latency|FILE [OPTIONS] -- PROGRAM ARGS...",
+            "       mdl collect coverage|counts|latency|FILE [OPTIONS] --pid PID"
+        },
+        sortOptions = false)
+public final class CollectCommand implements Callable<Integer> {
+    /// The key of a control file that is not the agent's: the program and its arguments, separated by blanks.
+    private static final String APPLICATION = "application";
+
+    @ParentCommand
+    @SuppressWarnings("NullAway.Init") // set by picocli
+    private CommandContext mdl;
+
+    @Parameters(
+            index = "0",
+            paramLabel = "WHAT",
+            description =
+                    "coverage: whether each function is called; its probe goes off at the first call. counts: every"
+                            + " call. latency: as mdl run. Or a control file of lines KEY = VALUE: collect, application, and the"
+                            + " keys of MDL_OPTIONS.")
+    private String what = "";
+
+    @Parameters(index = "1..*", paramLabel = "PROGRAM ARGS...", description = "What to run.")
+    private List<String> program = List.of();
+
+    @Option(
+            names = "--pid",
+            paramLabel = "PID",
+            description = "Collect from this running process instead (mdl attach).")
+    private @Nullable Integer pid;
+
+    @Option(
+            names = {"-o", "--session"},
+            paramLabel = "DIR",
+            description = "Record into DIR.")
+    private @Nullable String session;
+
+    @Option(
+            names = "--include",
+            paramLabel = "GLOB",
+            description = "Functions to probe; IMAGE!FUNCTION or FILE:FUNCTION narrows. Repeatable.")
+    private List<String> include = List.of();
+
+    @Option(names = "--exclude", paramLabel = "GLOB", description = "Functions not to probe. Repeatable.")
+    private List<String> exclude = List.of();
+
+    @Option(
+            names = "--after",
+            paramLabel = "TIME",
+            description = "Begin so long after the probes are in place: 500ms, 30s, 5m, 1h.")
+    private @Nullable String after;
+
+    @Option(names = "--for", paramLabel = "TIME", description = "Collect for so long, then switch all probes off.")
+    private @Nullable String duration;
+
+    @Option(names = "--every", paramLabel = "TIME", description = "Begin again at this interval. Needs --for.")
+    private @Nullable String every;
+
+    @Option(
+            names = "--report",
+            arity = "0..1",
+            paramLabel = "FORMAT",
+            fallbackValue = "table",
+            preprocessor = MeasureOptions.ValueOnlyBehindEqualsSign.class,
+            description = "Print the report to stderr in the end, as mdl run does; FORMAT:FILE writes it to a file, for"
+                    + " instance lcov:app.info.")
+    private @Nullable String report;
+
+    /// How many of the command line's last words are the program's: its name, too.
+    public int programWords() {
+        return program.size();
+    }
+
+    @Override
+    public Integer call() throws IOException {
+        AgentOptionsText file = Collected.named(what) != null ? new AgentOptionsText() : controlFile();
+        List<byte[]> application = application(file.remove(APPLICATION));
+        List<byte[]> arguments =
+                !program.isEmpty() ? Posix.ownArguments(program.size()) : pid != null ? List.of() : application;
+        AgentOptionsText given = commandLine().over(file);
+        if (pid != null) {
+            CommandFailure.check(arguments.isEmpty(), "a program and --pid", "give one of them");
+            return new Attachment(mdl, pid).attach(given);
+        }
+        if (arguments.isEmpty()) {
+            throw CommandFailure.usage(
+                    "there is nothing to collect from", "try: mdl collect " + what + " -- PROGRAM, or --pid PID");
+        }
+        String name = new String(arguments.getFirst(), StandardCharsets.UTF_8);
+        return new ProgramRun(mdl, name, null).run(given, arguments);
+    }
+
+    private AgentOptionsText controlFile() throws IOException {
+        Path path = Path.of(what);
+        if (!Files.exists(path)) {
+            throw CommandFailure.usage(
+                    "there is no collector and no file " + what, "there are coverage, counts and latency");
+        }
+        AgentOptionsText text = AgentOptionsText.load(path);
+        if (text.last(AgentOptions.COLLECT) == null) {
+            throw CommandFailure.usage(what + " does not say what to collect", "a line of it: collect = coverage");
+        }
+        return text;
+    }
+
+    /// @param values of the key, which commas separate
+    private static List<byte[]> application(List<String> values) {
+        return Arrays.stream(String.join(",", values).split("\\s+"))
+                .filter(word -> !word.isEmpty())
+                .map(Posix::bytes)
+                .toList();
+    }
+
+    private AgentOptionsText commandLine() {
+        AgentOptionsText text = new AgentOptionsText();
+        MeasureOptions.addIf(Collected.named(what) == null ? null : what, AgentOptions.COLLECT, text);
+        MeasureOptions.addIf(session, AgentOptions.SESSION, text);
+        include.forEach(value -> text.add(AgentOptions.INCLUDE, value));
+        exclude.forEach(value -> text.add(AgentOptions.EXCLUDE, value));
+        MeasureOptions.addIf(after, AgentOptions.AFTER, text);
+        MeasureOptions.addIf(duration, AgentOptions.FOR, text);
+        MeasureOptions.addIf(every, AgentOptions.EVERY, text);
+        MeasureOptions.addIf(report, AgentOptions.REPORT, text);
+        return text;
+    }
+}

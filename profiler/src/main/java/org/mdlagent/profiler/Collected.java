@@ -1,0 +1,49 @@
+package org.mdlagent.profiler;
+
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+import org.mdlagent.arch.layout.HeaderDescriptor;
+
+/// What a session holds of its functions. Each constant has a [Collector] in the agent.
+public enum Collected {
+    /// Calls and how long they take, exact or sampled.
+    LATENCY(0),
+    /// The number of calls, exact. No call is timed.
+    COUNTS(HeaderDescriptor.FLAG_COUNTS),
+    /// Whether a function has been called. Its probe goes off at the first call.
+    COVERAGE(HeaderDescriptor.FLAG_COUNTS | HeaderDescriptor.FLAG_COVERAGE);
+
+    private static final int FLAGS = HeaderDescriptor.FLAG_COUNTS | HeaderDescriptor.FLAG_COVERAGE;
+
+    private final int flags;
+
+    Collected(int flags) {
+        this.flags = flags;
+    }
+
+    /// The flags of the session's header that say so.
+    public int flags() {
+        return flags;
+    }
+
+    /// What a session with these flags holds.
+    public static Collected of(int headerFlags) {
+        int known = headerFlags & FLAGS;
+        return known == COVERAGE.flags ? COVERAGE : known == COUNTS.flags ? COUNTS : LATENCY;
+    }
+
+    /// The constant with this [#key], null if there is none.
+    public static @Nullable Collected named(String key) {
+        return switch (key) {
+            case "latency" -> LATENCY;
+            case "counts" -> COUNTS;
+            case "coverage" -> COVERAGE;
+            default -> null;
+        };
+    }
+
+    /// Its name in options and reports, in lower case.
+    public String key() {
+        return name().toLowerCase(Locale.ROOT);
+    }
+}

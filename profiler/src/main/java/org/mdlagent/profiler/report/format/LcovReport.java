@@ -1,0 +1,73 @@
+package org.mdlagent.profiler.report.format;
+
+import java.io.IOException;
+import java.util.Map;
+import java.util.TreeMap;
+import org.mdlagent.profiler.Collected;
+import org.mdlagent.profiler.report.codec.ForeignText;
+import org.mdlagent.profiler.report.profile.FunctionProfile;
+import org.mdlagent.profiler.report.profile.Profile;
+
+/// A tracefile of lcov (geninfo(1)), which `genhtml` and CI systems read: how often each function was called, and the
+/// line where it begins. No other line is in it, because nothing is known of other lines.
+///
+/// A coverage session knows whether a function was called, so its counts are 0 and 1. Functions without a known source
+/// line are not in the file ([#isLocated]).
+public final class LcovReport {
+    /// @param line  where the function begins
+    /// @param calls of all functions with this symbol and file
+    private record Entry(int line, long calls) {
+        Entry plus(Entry other) {
+            return new Entry(Math.min(line, other.line), Math.addExact(calls, other.calls));
+        }
+    }
+
+    private LcovReport() {}
+
+    /// Whether a function has a place in the tracefile.
+    public static boolean isLocated(FunctionProfile function) {
+        return function.file() != null && function.line() > 0;
+    }
+
+    public static void write(Profile profile, Appendable out) throws IOException {
+        boolean coverage = profile.session().collected() == Collected.COVERAGE;
+        Map<String, Map<String, Entry>> files = new TreeMap<>();
+        for (FunctionProfile function : profile.functions()) {
+            if (isLocated(function) && function.damage() == null) {
+                files.computeIfAbsent(oneField(String.valueOf(function.file())), file -> new TreeMap<>())
+                        .merge(oneField(function.symbol()), new Entry(function.line(), function.calls()), Entry::plus);
+            }
+        }
+        out.append("TN:\n");
+        for (Map.Entry<String, Map<String, Entry>> file : files.entrySet()) {
+            file(file.getKey(), file.getValue(), coverage, out);
+        }
+    }
+
+    private static void file(String file, Map<String, Entry> functions, boolean coverage, Appendable out)
+            throws IOException {
+        Map<Integer, Long> lines = new TreeMap<>();
+        StringBuilder places = new StringBuilder();
+        StringBuilder counts = new StringBuilder();
+        functions.forEach((symbol, entry) -> {
+            long calls = coverage ? Math.min(1, entry.calls) : entry.calls;
+            places.append("FN:").append(entry.line).append(',').append(symbol).append('\n');
+            counts.append("FNDA:").append(calls).append(',').append(symbol).append('\n');
+            lines.merge(entry.line, calls, coverage ? Math::max : Math::addExact);
+        });
+        long called =
+                functions.values().stream().filter(entry -> entry.calls > 0).count();
+        out.append("SF:").append(file).append('\n').append(places).append(counts);
+        out.append("FNF:" + functions.size() + "\nFNH:" + called + "\n");
+        for (Map.Entry<Integer, Long> line : lines.entrySet()) {
+            out.append("DA:" + line.getKey() + "," + line.getValue() + "\n");
+        }
+        long met = lines.values().stream().filter(count -> count > 0).count();
+        out.append("LF:" + lines.size() + "\nLH:" + met + "\nend_of_record\n");
+    }
+
+    /// Records end at line ends, and the fields of a record at commas.
+    private static String oneField(String text) {
+        return ForeignText.printable(text).replace(',', '?');
+    }
+}
