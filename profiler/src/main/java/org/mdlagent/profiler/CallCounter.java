@@ -116,8 +116,8 @@ public final class CallCounter implements Collector {
         return next;
     }
 
-    /// Ends what first calls leave: jumps at entries that no single store removes, and the leases of calls that cannot end
-    /// them (in processes that gave up rights, and on small stacks).
+    /// Ends what first calls leave: jumps at entries that no single store removes, and leases that the calls cannot
+    /// end (in processes that gave up rights, and on small stacks).
     private void endLeases() {
         long[] calls = entered.read(probes.functionCount());
         changes.clear();

@@ -1,8 +1,7 @@
 package org.mdlagent.arch.layout;
 
-/// Offsets in `struct mdl_pc_frame` of `mdl/layout.h`, code that threads were found in: bytes from its start.
-/// What each
-/// field means, its unit and its writer stand there.
+/// Offsets in `struct mdl_pc_frame` of `mdl/layout.h`, a place in code that was sampled: bytes from its start. The
+/// meaning, unit and writer of each field are there.
 public final class PcFrameDescriptor {
     public static final long SAMPLES = 0;
     public static final long ADDRESS = 8;

@@ -1,8 +1,7 @@
 package org.mdlagent.arch.layout;
 
-/// Offsets in `struct mdl_pc_node` of `mdl/layout.h`, a call path that threads were on: bytes from its start.
-/// What each
-/// field means, its unit and its writer stand there.
+/// Offsets in `struct mdl_pc_node` of `mdl/layout.h`, a sampled call path: bytes from its start. The meaning, unit and
+/// writer of each field are there.
 public final class PcNodeDescriptor {
     public static final long SAMPLES = 0;
     public static final long PARENT = 8;

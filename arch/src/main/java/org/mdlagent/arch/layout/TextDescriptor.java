@@ -1,8 +1,7 @@
 package org.mdlagent.arch.layout;
 
-/// Offsets in `struct mdl_text` of `mdl/api.h`, text whose copy may take its place: bytes from its start. What each
-/// field
-/// means stands there.
+/// Offsets in `struct mdl_text` of `mdl/api.h`, text that a copy may replace: bytes from its start. The meaning of each
+/// field is there.
 public final class TextDescriptor {
     public static final long START = 0;
     public static final long LENGTH = 8;

@@ -19,8 +19,8 @@ import org.mdlagent.profiler.Schedule;
 /// @param session          directory of the session, null for the default
 /// @param await            whether `main` waits until the probes are in place
 /// @param profile          whether the agent collects anything by itself
-/// @param collected        what to collect of functions; unless it is latency, the next seven and `profile` have no
-/// effect
+/// @param collected        what to collect of functions; only latency uses `profile` and the seven options after
+///     `schedule`
 /// @param schedule         when to collect
 /// @param exact            whether every call is recorded instead of a sample
 /// @param exactFunctions   functions with every call recorded, while others are sampled

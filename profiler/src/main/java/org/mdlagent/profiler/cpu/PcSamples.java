@@ -17,37 +17,32 @@ import org.mdlagent.arch.shim.NativeApi;
 import org.mdlagent.arch.shim.PcSampler;
 import org.mdlagent.fastinst.Probes;
 
-/// Where the program's threads spend their CPU time in user mode, and by which calls they have come there, as a
-/// clock of
-/// the kernel's tells wherever that is allowed: also in code without probes, and in calls that began before there
-/// were
-/// any.
+/// Samples of the program's CPU time in user mode, with call paths: the kernel takes one per period of each thread's
+/// CPU time. They also cover code without probes, and calls that began before the probes were in place.
 ///
-/// Nothing else rests on it, for many machines do not allow it. But functions that have much of the time are
-/// worth more
-/// to [Tiers][org.mdlagent.profiler.tier.Tiers], and have their turns first.
+/// Many machines forbid it, so nothing else depends on it. Where it is allowed,
+/// [Tiers][org.mdlagent.profiler.tier.Tiers] prefers functions with a large share.
 public final class PcSamples {
-    /// Not in step with what programs do every ten milliseconds: at a budget of 1 %, and without one.
+    /// Sampling period at a budget of 1 %, and without one: not in step with what programs do every ten milliseconds.
     static final long PERIOD_NANOS = 9_973_000;
 
     private static final double PERIOD_BUDGET = 0.01;
 
-    /// A larger budget takes more samples, up to five times as many: their errors are halved.
+    /// Shortest period: a larger budget takes up to five times as many samples, which halves their errors.
     private static final long PERIOD_NANOS_MIN = 1_999_000;
 
     private static final int TRIES = 10;
 
     private static final double LOOK_NANOS_MAX = 500e6;
 
-    /// It is decided anew whether samples are taken.
+    /// Interval at which [#turn] decides whether samples are taken.
     private static final double TURN_NANOS = 1e9;
 
-    /// A clock that does not run is paid for at each switch as one that runs, nearly: so clocks are closed, unless
-    /// there
-    /// are more threads than can be opened again in little time, with a descriptor for each and processor.
+    /// With more threads than this, events are disabled and not closed. A disabled event costs nearly as much at a
+    /// context switch as an enabled one, but opening takes a system call per thread and processor.
     private static final int REOPENED_MAX = 64;
 
-    /// How often threads wait is asked so often.
+    /// Interval at which [#learnDuty] reads how often threads wait.
     private static final double DUTY_NANOS = 10e9;
 
     private final NativeApi api;
@@ -65,7 +60,7 @@ public final class PcSamples {
 
     private State state = State.NOT_BEGUN;
 
-    /// Samples of a processor until they are taken.
+    /// How many samples a processor's ring holds.
     private int room = 1;
 
     private boolean refusalTold;
@@ -76,15 +71,15 @@ public final class PcSamples {
     private final PcDuty duty = new PcDuty();
     private long dutyTsc;
 
-    /// What threads had at the time when they were asked, by their ids.
+    /// By thread id: scheduler statistics at the last [#learnDuty].
     private Map<Integer, ScheduledTime> scheduled = new HashMap<>();
 
-    /// How many a sample stands for that is taken now.
+    /// How many samples each one stands for.
     private int weight = 1;
 
     private boolean on = true;
 
-    /// Threads that were opened, their processes, and how many forks had begun by then.
+    /// Number of opened threads, their processes, and how many forks had begun by then.
     private int opened;
 
     private final Set<Integer> processes = new HashSet<>();
@@ -93,7 +88,7 @@ public final class PcSamples {
     private final RecentShares recent = new RecentShares();
     private long shareTsc;
 
-    /// @param log where it is said, once, why there are no samples
+    /// @param log gets the reason, once, if there are no samples
     public PcSamples(NativeApi api, Probes probes, double ticksPerNano, Consumer<String> log) {
         this.api = api;
         this.ticksPerNano = ticksPerNano;
@@ -104,7 +99,7 @@ public final class PcSamples {
         periodNanos = periodNanos(budget);
     }
 
-    /// CPU time of a thread from one sample to the next.
+    /// Sampling period: CPU time of a thread between two samples.
     ///
     /// @param budget the part of the program's time that profiling may cost; 0 for none
     static long periodNanos(double budget) {
@@ -113,15 +108,15 @@ public final class PcSamples {
                 : Math.max(PERIOD_NANOS_MIN, Math.round(PERIOD_NANOS * Math.min(1, PERIOD_BUDGET / budget)));
     }
 
-    /// Functions have come: code may be theirs that was nobody's.
+    /// There are new functions: code that belonged to none may be theirs.
     public void grow(int functions) {
         recent.grow(functions);
         frames.forget();
     }
 
-    /// Takes what was sampled since the last look.
+    /// Takes the samples since the last look.
     ///
-    /// @return nanoseconds until it wants to look again: rings of busy processors are half full then
+    /// @return nanoseconds until the next look, when rings of busy processors are half full
     public double look() {
         if (state == State.REFUSED) {
             return LOOK_NANOS_MAX;
@@ -144,9 +139,10 @@ public final class PcSamples {
         return Math.min(LOOK_NANOS_MAX, room / 2.0 * periodNanos);
     }
 
-    /// Opens all threads; what they create from then on inherits that. Of a thread that appears meanwhile nobody
-    /// knows whether it has inherited anything, so all are opened anew; after some tries those of the last may be
-    /// missed. A process that is just being forked shows only later: see [#look].
+    /// Opens all threads; threads and processes that they create later inherit the events. If a thread appears
+    /// meanwhile, it is unknown whether it has inherited them, so all are opened again; after some tries,
+    /// threads that appeared in the last one may be missed. A process that is being forked appears later: see
+    /// [#look].
     private void begin() {
         try {
             List<LiveThreads> all = LiveThreads.all(api);
@@ -193,7 +189,7 @@ public final class PcSamples {
         return tids;
     }
 
-    /// Threads that rarely wait are sampled all the time, others in one second of so many.
+    /// Threads that rarely wait are sampled all the time, others in one second of several.
     private void turn(long now) {
         if (now - dutyTsc > DUTY_NANOS * ticksPerNano) {
             dutyTsc = now;
@@ -232,7 +228,7 @@ public final class PcSamples {
         }
     }
 
-    /// By function: [its share][#share], of late as of now.
+    /// Updates the recent [shares][#share] of functions.
     public IntToDoubleFunction shares() {
         long table = Memory.getLong(api.session() + HeaderDescriptor.PC_SAMPLES);
         if (table != 0) {
@@ -255,7 +251,7 @@ public final class PcSamples {
                 chunk + frame % PcSamplesDescriptor.CHUNK * PcFrameDescriptor.SIZE + PcFrameDescriptor.SAMPLES);
     }
 
-    /// A function's part of the program's CPU time in its own code, of late when [#shares] was called; 0 where
+    /// A function's recent share of the program's CPU time, in its own code, as of the last call of [#shares]; 0 where
     /// little is known.
     public double share(int function) {
         return recent.share(function);

@@ -21,9 +21,9 @@ import org.mdlagent.arch.x86.find.EntryReader;
 /// | run of NOPs | `E9 d0 d1 d2 d3` | `90 d0 d1 d2 d3` | byte 0 |
 /// | short NOP | `EB d0` | `90 d0` or `66 d0` | byte 0 |
 ///
-/// A site that only counts is on as a call, `E8`, where it is a call or a NOP of five bytes: inside a body, whose stack
-/// it
-/// does not know, a stub must return to be understood by unwinders. Where a function begins, those of other forms jump.
+/// A site that only counts is on as a call, `E8`, if it is a call or a NOP of five bytes: inside a body, where its
+/// depth of the stack is unknown, a stub must return so that unwinders understand it. At a function's start, other
+/// forms jump.
 ///
 /// In a run of NOPs a thread may stand at any of them at any time. So the displacement is chosen such that each of its
 /// bytes is an instruction without an effect at an entry, or a prefix without one: whoever comes to the second byte,

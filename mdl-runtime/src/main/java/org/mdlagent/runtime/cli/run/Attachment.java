@@ -23,9 +23,8 @@ import org.mdlagent.runtime.cli.terminal.Posix;
 import org.mdlagent.runtime.options.AgentOptions;
 import org.mdlagent.runtime.options.AgentOptionsText;
 
-/// Brings the agent into a process that was started without it. `lib/mdl-inject` does so; this finds out beforehand
-/// what
-/// is against it, and waits for the probes.
+/// Brings the agent into a process that was started without it, by `lib/mdl-inject`. Checks beforehand what could
+/// prevent it, and waits for the probes.
 final class Attachment {
     private static final String ENTRY = "mdl_attach";
 

@@ -134,6 +134,8 @@ class CoverageReportsTest {
                 (reader, profile, out) ->
                         new TableReport(ProfileOrder.byDefault(profile), 24, false, 0).write(profile, out));
 
-        assertThat(table).contains("· counts ·").containsPattern("\nFUNCTION +CALLS +RATE\nns::parse.char. +≥2 +≥1 /s\n");
+        assertThat(table)
+                .contains("· counts ·")
+                .containsPattern("\nFUNCTION +CALLS +RATE\nns::parse.char. +≥2 +≥1 /s\n");
     }
 }
