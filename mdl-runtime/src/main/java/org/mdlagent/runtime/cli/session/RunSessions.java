@@ -18,8 +18,8 @@ import org.mdlagent.profiler.report.session.SessionReader;
 /// @param pid   of the process that was started
 /// @param start of it, null if unknown
 record RunSessions(int pid, SessionFacts.@Nullable ProcessStart start) {
-    /// A wrapper ends at most this long after its program.
-    private static final Duration WRAPPER_END = Duration.ofSeconds(1);
+    /// A wrapper ends at most this long after its program, also on a machine with much load.
+    private static final Duration WRAPPER_END = Duration.ofSeconds(10);
 
     private record Recorded(Path session, SessionFacts facts) {
         Instant started() {

@@ -269,7 +269,7 @@ class SessionStoreTest {
         assertThat(store.find(given.toString())).isEqualTo(app);
 
         ProgramState.recordEnd(app, new Posix.Ending(0, 0), Instant.ofEpochSecond(1_767_225_602));
-        ProgramState.recordEnd(given, new Posix.Ending(0, 0), Instant.ofEpochSecond(1_767_225_609));
+        ProgramState.recordEnd(given, new Posix.Ending(0, 0), Instant.ofEpochSecond(1_767_225_619));
         assertThat(store.of(NOBODY, start, given)).as("it was no wrapper").isEqualTo(given);
     }
 
