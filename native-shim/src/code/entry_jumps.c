@@ -34,12 +34,12 @@
 
 #include "code/code.h"
 #include "os/signal_block.h"
+#include "os/sys.h"
 #include "session/family.h"
 #include "session/log.h"
 #include "session/memory.h"
 
 #include <pthread.h>
-#include <sys/prctl.h>
 #include <time.h>
 #include <x86intrin.h>
 
@@ -60,13 +60,6 @@ static bool can_step(void) {
   return session->sync == MDL_SYNC_TMAX || (session->sync == MDL_SYNC_MEMBARRIER && !has_forked);
 }
 
-/* A program may have forbidden it to the calling thread. */
-static bool can_read_tsc(void) {
-  int may = PR_TSC_ENABLE;
-  prctl(PR_GET_TSC, &may);
-  return may == PR_TSC_ENABLE;
-}
-
 static void synchronize(void) {
   code_fence();
   uint64_t wait = session->tmax;
@@ -74,7 +67,7 @@ static void synchronize(void) {
     code_sync_cores();
     wait = UNREACHED_TICKS;
   }
-  if (can_read_tsc()) {
+  if (!tsc_is_forbidden_to_thread()) {
     code_wait_until(__rdtsc() + wait);
   } else {
     /* As many nanoseconds: time-stamp counters run at more than 1 GHz. */
