@@ -1,9 +1,9 @@
 package org.mdlagent.fastinst;
 
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
-import java.util.Set;
 import java.util.function.Predicate;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -313,9 +313,15 @@ public final class Probes {
 
     /// Assigns sites to their learned functions: [LearnedSites#adopt].
     ///
-    /// @return the functions whose sites have changed
-    public Set<Integer> adoptLearnedSites() {
-        return learned.adopt();
+    /// @return the functions whose sites have changed and that are left out: their new sites are on
+    public List<Integer> adoptLearnedSites() {
+        List<Integer> leftOut = new ArrayList<>();
+        for (int function : learned.adopt()) {
+            if (isLeftOut(function)) {
+                leftOut.add(function);
+            }
+        }
+        return leftOut;
     }
 
     /// Finds the source lines of new functions: [SourceLines#resolve].

@@ -2,6 +2,7 @@ package org.mdlagent.profiler;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.ValueLayout;
+import java.util.List;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.shim.NativeApi;
@@ -54,5 +55,17 @@ public final class ArmList {
     /// Switches all probes off.
     public void disarm() {
         long unused = api.disarm(functions, size);
+    }
+
+    /// Switches the probes of these functions off, which replace those of the list. Does nothing if there are none.
+    public void disarm(List<Integer> others) {
+        if (others.isEmpty()) {
+            return;
+        }
+        clear();
+        for (int function : others) {
+            add(function);
+        }
+        disarm();
     }
 }

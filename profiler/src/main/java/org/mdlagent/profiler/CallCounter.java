@@ -1,5 +1,6 @@
 package org.mdlagent.profiler;
 
+import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
 import org.mdlagent.arch.layout.FunctionDescriptor;
@@ -69,12 +70,6 @@ public final class CallCounter implements Collector {
         changes.arm();
     }
 
-    private void disarm(List<Integer> functions) {
-        changes.clear();
-        functions.forEach(changes::add);
-        changes.disarm();
-    }
-
     @Override
     public void reopen(List<Integer> functions) {
         arm(leaveOut(functions, false));
@@ -82,7 +77,7 @@ public final class CallCounter implements Collector {
 
     @Override
     public void close(List<Integer> functions) {
-        disarm(leaveOut(functions, true));
+        changes.disarm(leaveOut(functions, true));
     }
 
     /// @return those for which this is a change
@@ -104,8 +99,7 @@ public final class CallCounter implements Collector {
 
     @Override
     public double tick() {
-        // Sites that were found to be of functions that are left out are on still.
-        disarm(probes.adoptLearnedSites().stream().filter(probes::isLeftOut).toList());
+        changes.disarm(probes.adoptLearnedSites());
         api.renewClocks();
         if (!coverage) {
             return FIRST_POLL_NANOS;
@@ -120,16 +114,14 @@ public final class CallCounter implements Collector {
     /// end (in processes that gave up rights, and on small stacks).
     private void endLeases() {
         long[] calls = entered.read(probes.functionCount());
-        changes.clear();
+        List<Integer> called = new ArrayList<>();
         for (int function = 0; function < calls.length; function++) {
             if (calls[function] > 0 && !ended.get(function)) {
                 ended.set(function);
-                changes.add(function);
+                called.add(function);
             }
         }
-        if (changes.size() > 0) {
-            changes.disarm();
-        }
+        changes.disarm(called);
     }
 
     /// Counts are not kept by slices of time.

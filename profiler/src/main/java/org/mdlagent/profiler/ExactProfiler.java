@@ -1,6 +1,5 @@
 package org.mdlagent.profiler;
 
-import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.layout.FunctionDescriptor;
@@ -58,22 +57,12 @@ public final class ExactProfiler implements Collector {
 
     @Override
     public double tick() {
-        adoptLearnedSites();
+        List<Integer> leftOut = probes.adoptLearnedSites();
+        if (!leftOut.isEmpty()) {
+            probes.record(leftOut, false);
+        }
         api.renewClocks();
         return samples == null ? RENEWAL_NANOS : Math.min(RENEWAL_NANOS, samples.look());
-    }
-
-    /// Switches off newly learned sites of functions that are left out.
-    private void adoptLearnedSites() {
-        List<Integer> out = new ArrayList<>();
-        for (int function : probes.adoptLearnedSites()) {
-            if (probes.isLeftOut(function)) {
-                out.add(function);
-            }
-        }
-        if (!out.isEmpty()) {
-            probes.record(out, false);
-        }
     }
 
     @Override

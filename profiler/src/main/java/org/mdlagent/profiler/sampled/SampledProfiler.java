@@ -1,7 +1,6 @@
 package org.mdlagent.profiler.sampled;
 
 import java.util.List;
-import java.util.Set;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import org.mdlagent.arch.layout.FunctionDescriptor;
@@ -248,7 +247,7 @@ public final class SampledProfiler implements Collector {
 
     @Override
     public double tick() {
-        keepOut(probes.adoptLearnedSites());
+        changes.disarm(probes.adoptLearnedSites());
         look();
         if (allowance.haveStopped()) {
             takeStopped();
@@ -306,17 +305,6 @@ public final class SampledProfiler implements Collector {
             namedBefore = named;
             cpuBefore = readings.cpu();
         }
-    }
-
-    /// Switches off newly learned sites of functions that are left out.
-    private void keepOut(Set<Integer> functions) {
-        changes.clear();
-        for (int function : functions) {
-            if (probes.isLeftOut(function)) {
-                changes.add(function);
-            }
-        }
-        changes.disarm();
     }
 
     private void takeStopped() {
