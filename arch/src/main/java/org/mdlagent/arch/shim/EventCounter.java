@@ -1,23 +1,19 @@
 package org.mdlagent.arch.shim;
 
+import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
 /// Counts a kernel event in threads of the session between opening and closing. Only the agent's thread does work
 /// for it.
 ///
-/// Each existing thread gets a counter, which threads and processes that it creates inherit. If a thread appears
-/// while counters are opened, it is unknown whether it has inherited one: then counting starts anew. If the
-/// program creates threads all the time, this gives up after some tries, and threads created during the last one
-/// may be missed.
+/// Each existing thread gets a counter, which threads and processes that it creates inherit: [LiveThreads#open].
 public final class EventCounter {
     private static final int REACH_THREAD = 0;
     private static final int REACH_PROCESS = 1;
     private static final int REACH_FAMILY = 2;
-
-    private static final int TRIES = 10;
 
     private final NativeApi api;
 
@@ -35,27 +31,20 @@ public final class EventCounter {
     /// @throws IllegalArgumentException if there is no such process or thread, or the kernel refuses it, with the
     ///     reason
     public static EventCounter open(NativeApi api, KernelEvent event, int pid, int tid) {
-        Set<Integer> threads = threads(api, pid, tid);
-        if (threads.isEmpty()) {
+        int reach = tid != 0 ? REACH_THREAD : pid != 0 ? REACH_PROCESS : REACH_FAMILY;
+        EventCounter counter = new EventCounter(api);
+        List<LiveThreads> opened = LiveThreads.open(
+                () -> threads(api, pid, tid), threads -> counter.open(event, threads, reach), counter::close);
+        if (opened.isEmpty()) {
             throw new IllegalArgumentException(
                     tid == 0 ? "the program has no process " + pid : "the program has no thread " + tid);
         }
-        int reach = tid != 0 ? REACH_THREAD : pid != 0 ? REACH_PROCESS : REACH_FAMILY;
-        for (int tries = 1; ; tries++) {
-            EventCounter counter = new EventCounter(api);
-            counter.open(event, threads, reach);
-            Set<Integer> now = threads(api, pid, tid);
-            if (threads.containsAll(now) || tries == TRIES) {
-                counter.closeBut(now);
-                return counter;
-            }
-            counter.close();
-            threads = now;
-        }
+        counter.closeBut(LiveThreads.tids(threads(api, pid, tid)));
+        return counter;
     }
 
-    private void open(KernelEvent event, Set<Integer> threads, int reach) {
-        for (int tid : threads) {
+    private void open(KernelEvent event, List<LiveThreads> threads, int reach) {
+        for (int tid : LiveThreads.tids(threads)) {
             long descriptor = api.openEvent(event.number(), tid, reach);
             if (descriptor >= 0) {
                 descriptors.put(tid, descriptor);
@@ -89,15 +78,19 @@ public final class EventCounter {
         });
     }
 
-    private static Set<Integer> threads(NativeApi api, int pid, int tid) {
-        Set<Integer> threads = new LinkedHashSet<>();
+    private static List<LiveThreads> threads(NativeApi api, int pid, int tid) {
+        List<LiveThreads> chosen = new ArrayList<>();
         for (LiveThreads live : LiveThreads.all(api)) {
-            if (pid == 0 || pid == live.pid()) {
-                threads.addAll(live.threads());
+            if (pid != 0 && pid != live.pid()) {
+                continue;
+            }
+            if (tid == 0) {
+                chosen.add(live);
+            } else if (live.threads().contains(tid)) {
+                chosen.add(new LiveThreads(live.process(), live.pid(), List.of(tid)));
             }
         }
-        threads.removeIf(thread -> tid != 0 && thread != tid);
-        return threads;
+        return chosen;
     }
 
     private static String reason(int errno) {

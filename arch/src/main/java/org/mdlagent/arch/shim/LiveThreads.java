@@ -2,8 +2,11 @@ package org.mdlagent.arch.shim;
 
 import java.lang.foreign.Arena;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.layout.ProcessDescriptor;
 
@@ -14,6 +17,7 @@ import org.mdlagent.arch.layout.ProcessDescriptor;
 /// @param threads their ids
 public record LiveThreads(long process, int pid, List<Integer> threads) {
     private static final int THREADS_FIRST = 1024;
+    private static final int TRIES = 10;
 
     /// One for each process.
     public static List<LiveThreads> all(NativeApi api) {
@@ -25,6 +29,38 @@ public record LiveThreads(long process, int pid, List<Integer> threads) {
             }
         }
         return all;
+    }
+
+    /// Opens something on threads, which threads and processes that they create later inherit. If a thread appears
+    /// meanwhile, it is unknown whether it has inherited it: then all is closed, and opened again. If the program
+    /// creates threads all the time, this gives up after some tries, and threads created during the last one may be
+    /// missed.
+    ///
+    /// @param list  the threads as they are
+    /// @param open  opens all of a list
+    /// @param close closes what was opened
+    /// @return the threads that were opened
+    public static List<LiveThreads> open(
+            Supplier<List<LiveThreads>> list, Consumer<List<LiveThreads>> open, Runnable close) {
+        List<LiveThreads> threads = list.get();
+        for (int tries = 1; ; tries++) {
+            open.accept(threads);
+            List<LiveThreads> now = list.get();
+            if (tries == TRIES || tids(threads).containsAll(tids(now))) {
+                return threads;
+            }
+            close.run();
+            threads = now;
+        }
+    }
+
+    /// The ids of all threads of a list.
+    public static Set<Integer> tids(List<LiveThreads> all) {
+        Set<Integer> tids = new LinkedHashSet<>();
+        for (LiveThreads live : all) {
+            tids.addAll(live.threads());
+        }
+        return tids;
     }
 
     /// How many forks the program's processes have begun so far.

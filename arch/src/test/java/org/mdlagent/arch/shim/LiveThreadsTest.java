@@ -5,7 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.layout.ProcessDescriptor;
@@ -22,7 +27,9 @@ class LiveThreadsTest {
         return new NativeApi(table.address());
     }
 
-    /// Adds a process that runs, forked as one after so many.
+    /// Adds a running process.
+    ///
+    /// @param forks number of forks that had begun before its own
     private MemorySegment process(int pid, long forks) {
         MemorySegment row = Arena.global().allocate(ProcessDescriptor.SIZE, Long.BYTES);
         row.set(ValueLayout.JAVA_INT, ProcessDescriptor.OWNER, pid);
@@ -62,5 +69,33 @@ class LiveThreadsTest {
         process(3, 0).set(ValueLayout.JAVA_INT, ProcessDescriptor.FLAGS, ProcessDescriptor.FLAG_ELSEWHERE);
 
         assertThat(anyMissed(5)).isFalse();
+    }
+
+    @Test
+    void shouldOpenAllAgainWhenAThreadHasAppeared() {
+        Deque<List<Integer>> tids = new ArrayDeque<>(List.of(List.of(1), List.of(1, 2), List.of(2)));
+        List<String> steps = new ArrayList<>();
+
+        List<LiveThreads> opened = LiveThreads.open(
+                () -> List.of(new LiveThreads(0, 1, tids.poll())),
+                threads -> steps.add("open " + LiveThreads.tids(threads)),
+                () -> steps.add("close"));
+
+        assertThat(steps).containsExactly("open [1]", "close", "open [1, 2]");
+        assertThat(LiveThreads.tids(opened)).containsExactly(1, 2);
+    }
+
+    @Test
+    void shouldGiveUpOnAProgramThatAlwaysCreatesThreads() {
+        AtomicInteger tid = new AtomicInteger();
+        AtomicInteger opened = new AtomicInteger();
+
+        List<LiveThreads> last = LiveThreads.open(
+                () -> List.of(new LiveThreads(0, 1, List.of(tid.incrementAndGet()))),
+                threads -> opened.incrementAndGet(),
+                opened::decrementAndGet);
+
+        assertThat(opened).as("the last try is not closed").hasValue(1);
+        assertThat(LiveThreads.tids(last)).containsExactly(10);
     }
 }

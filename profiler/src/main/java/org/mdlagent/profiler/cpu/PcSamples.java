@@ -31,8 +31,6 @@ public final class PcSamples {
     /// Shortest period: a larger budget takes up to five times as many samples, which halves their errors.
     private static final long PERIOD_NANOS_MIN = 1_999_000;
 
-    private static final int TRIES = 10;
-
     private static final double LOOK_NANOS_MAX = 500e6;
 
     /// Interval at which [#turn] decides whether samples are taken.
@@ -139,23 +137,10 @@ public final class PcSamples {
         return Math.min(LOOK_NANOS_MAX, room / 2.0 * periodNanos);
     }
 
-    /// Opens all threads; threads and processes that they create later inherit the events. If a thread appears
-    /// meanwhile, it is unknown whether it has inherited them, so all are opened again; after some tries,
-    /// threads that appeared in the last one may be missed. A process that is being forked appears later: see
-    /// [#look].
+    /// Opens all threads: [LiveThreads#open]. A process that is being forked appears later: see [#look].
     private void begin() {
         try {
-            List<LiveThreads> all = LiveThreads.all(api);
-            for (int tries = 1; ; tries++) {
-                open(all);
-                forks = LiveThreads.forks(api);
-                List<LiveThreads> now = LiveThreads.all(api);
-                if (tries == TRIES || tids(all).containsAll(tids(now))) {
-                    break;
-                }
-                sampler.close();
-                all = now;
-            }
+            List<LiveThreads> all = LiveThreads.open(() -> LiveThreads.all(api), this::open, sampler::close);
             processes.clear();
             for (LiveThreads live : all) {
                 processes.add(live.pid());
@@ -179,14 +164,7 @@ public final class PcSamples {
                 opened++;
             }
         }
-    }
-
-    private static Set<Integer> tids(List<LiveThreads> all) {
-        Set<Integer> tids = new HashSet<>();
-        for (LiveThreads live : all) {
-            tids.addAll(live.threads());
-        }
-        return tids;
+        forks = LiveThreads.forks(api);
     }
 
     /// Threads that rarely wait are sampled all the time, others in one second of several.
