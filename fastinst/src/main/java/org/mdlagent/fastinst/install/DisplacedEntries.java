@@ -49,6 +49,13 @@ public final class DisplacedEntries {
         return displaced != null && displaced.pun().cut() != null;
     }
 
+    /// Whether threads may trap at the site's first byte, because its jump comes and goes by INT3.
+    static boolean hasTrap(ProbeSite site) {
+        ProbeSite.Displaced displaced = site.displaced();
+        EntryPun.Cut cut = displaced == null ? null : displaced.pun().cut();
+        return cut != null && cut.traps();
+    }
+
     /// Whether such a jump can come and go while threads execute the site. Without T_max that ends with the first fork:
     /// membarrier does not reach the child.
     boolean isPassable(EntryPun.Cut cut, PatchPlan jump) {

@@ -234,16 +234,23 @@ public final class Trampolines {
             long entry = entryOf(site.hook(), stub);
             long target = !direct ? hop : gate == 0 ? entry : gate;
             PatchPlan plan = instructions.puns().plan(pun, target);
-            if (cut == null) {
-                displaced.write(hook, made.code(), copy, false);
-                sites.add(new Site(site, stub, hop, null, 0, copy, copySize, plan));
-            } else if (isExecuted(hook) && !displaced.isPassable(cut, plan)) {
+            if (cut != null && isExecuted(hook) && !displaced.isPassable(cut, plan)) {
                 refused++;
-            } else {
-                displaced.write(hook, made.code(), copy, cut.traps());
-                PatchPlan gatePlan = instructions.puns().gate(gate, entry, copy);
-                sites.add(new Site(site, stub, hop, plan, gate, copy, copySize, gatePlan));
+                return;
             }
+            displaced.write(hook, made.code(), copy, DisplacedEntries.hasTrap(site));
+            sites.add(
+                    cut == null
+                            ? new Site(site, stub, hop, null, 0, copy, copySize, plan)
+                            : new Site(
+                                    site,
+                                    stub,
+                                    hop,
+                                    plan,
+                                    gate,
+                                    copy,
+                                    copySize,
+                                    instructions.puns().gate(gate, entry, copy)));
         }
 
         /// Whether the text is a copy already, in which nothing can be prepared any more.
@@ -376,7 +383,7 @@ public final class Trampolines {
             };
             Memory.put(code.alias(stub), bytes);
             if (gone && DisplacedEntries.isOne(hook)) {
-                displaced.write(hook, site.body(), site.jump() != null);
+                displaced.write(hook, site.body(), DisplacedEntries.hasTrap(site.probe()));
             }
             if (site.gate() != 0) {
                 Memory.put(code.alias(site.gate()), instructions.sites().hop(site.gate(), site.body()));
