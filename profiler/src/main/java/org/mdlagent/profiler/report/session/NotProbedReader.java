@@ -2,13 +2,14 @@ package org.mdlagent.profiler.report.session;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
-import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.mdlagent.arch.file.OpenFile;
 import org.mdlagent.profiler.report.codec.ForeignText;
 import org.mdlagent.profiler.report.profile.NotProbed;
 
@@ -26,11 +27,12 @@ final class NotProbedReader {
 
     /// @param directory of the session
     static List<NotProbed> read(Path directory) throws IOException {
-        Path log = directory.resolve(LOG);
-        if (!Files.isRegularFile(log, LinkOption.NOFOLLOW_LINKS) || Files.size(log) > BYTES_MAX) {
-            return List.of();
+        try (OpenFile log = OpenFile.readable(OpenFile.bytes(directory.resolve(LOG)))) {
+            boolean readable = log.isRegular() && Files.size(log.path()) <= BYTES_MAX;
+            return readable ? parse(Files.readString(log.path(), StandardCharsets.ISO_8859_1)) : List.of();
+        } catch (FileSystemException e) {
+            return List.of(); // there is none, or it is a link
         }
-        return parse(Files.readString(log, StandardCharsets.ISO_8859_1));
     }
 
     static List<NotProbed> parse(String log) {
