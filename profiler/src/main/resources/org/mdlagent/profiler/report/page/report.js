@@ -94,6 +94,13 @@ const saysCalls = (f) => f.damage === undefined && !(f.callsError > CALLS_ERROR_
 /** Whether calls are a lower bound: the probes have been off since, or the end of the run was not seen. */
 const callsAreLeast = (f) => !f.exact && !f.callsExact && f.callsError === undefined && f.damage === undefined;
 
+function callsShown(f) {
+  if (!callsAreLeast(f)) {
+    return saysCalls(f) ? count(f.calls) : "-";
+  }
+  return f.calls > 0 ? `≥ ${count(f.calls)}` : "-";
+}
+
 /** The relative error of an estimate, in small print after it. */
 function appendError(cell, error) {
   if (error >= 0.00005) {
@@ -183,7 +190,7 @@ const COLUMNS = [
     width: [122, 76],
     rank: 4,
     draw: (f, cell) => {
-      cell.append(!saysCalls(f) || (callsAreLeast(f) && f.calls === 0) ? "-" : (callsAreLeast(f) ? "≥ " : "") + count(f.calls));
+      cell.append(callsShown(f));
       appendError(cell, saysCalls(f) ? f.callsError : undefined);
     },
   },
