@@ -292,8 +292,8 @@ public final class SymbolTable {
         return i;
     }
 
-    /// The function that contains an address, or -1. If several functions contain the address, the one that starts
-    /// last. A function of unknown length ends where the next function starts.
+    /// Index of the function that contains an address, or -1. If several do, the index of the one with the highest
+    /// start address. A function of unknown length ends where the next function starts.
     public int containing(long address) {
         int i = Arrays.binarySearch(starts, 0, size, address);
         if (i >= 0) {
