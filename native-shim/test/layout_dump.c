@@ -442,6 +442,7 @@ int main(void) {
   FIELD(mdl_api, pc_forget);
   FIELD(mdl_api, pc_map);
   FIELD(mdl_api, plan_slices);
+  FIELD(mdl_api, hide);
   SIZE(mdl_api);
   FIELD(mdl_pc_place, address);
   FIELD(mdl_pc_place, start);

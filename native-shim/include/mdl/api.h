@@ -235,6 +235,10 @@ struct mdl_api {
 
   uint64_t plan_slices; /* 688 void (struct mdl_slice_plan *plan): slices are opened and closed by it from now on, whenever Java waits
                                in await_opening; 0: none are */
+
+  uint64_t hide; /* 696 int64_t (struct mdl_text *texts, int64_t n): maps the files' text over the copies; images must be held.
+                        `show` shows the copies again. Skips what the program has mapped there itself, and sets its alias to
+                        0. On failure all copies stay: -ENOENT if a text's file is not what it was; its mark is 0 then */
 };
 
 /* An address in code. */
@@ -258,6 +262,6 @@ static_assert(offsetof(struct mdl_api, entry_slow) == 152, "mdl_api.entry_slow")
 static_assert(sizeof(struct mdl_instruction) == 16, "mdl_instruction");
 static_assert(sizeof(struct mdl_pc_place) == 32, "mdl_pc_place");
 static_assert(sizeof(struct mdl_slicing) == 200, "mdl_slicing");
-static_assert(sizeof(struct mdl_api) == 696, "mdl_api");
+static_assert(sizeof(struct mdl_api) == 704, "mdl_api");
 
 #endif

@@ -145,6 +145,7 @@ const struct mdl_api *api_table(void) {
       .pc_forget = address((void *)call_paths_forget),
       .pc_map = address((void *)perf_map_read),
       .plan_slices = address((void *)slices_plan),
+      .hide = address((void *)libraries_hide),
   };
   return &table;
 }

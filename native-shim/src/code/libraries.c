@@ -33,6 +33,7 @@
 #include "code/libraries.h"
 
 #include "code/code.h"
+#include "code/file_text.h"
 #include "code/own_text.h"
 #include "code/rebind.h"
 #include "code/shown_text.h"
@@ -52,6 +53,7 @@
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -73,6 +75,7 @@ static _Atomic uint32_t opened;
 static _Atomic uint32_t bell; /* rung when there is work for the agent */
 static _Atomic uint32_t followed;
 static _Atomic bool following;
+static bool hidden; /* the agent's thread alone */
 
 void libraries_forked(void) {
   atomic_store(&busy, 0);
@@ -286,14 +289,108 @@ int64_t libraries_show(struct mdl_text *texts, int64_t n) {
   struct replacements replacements = {texts, n, -EPERM};
   if (atomic_load(&held)) {
     gate_lock();
-    next()->dl_iterate_phdr(note_original, &replacements);
+    if (!hidden) {
+      next()->dl_iterate_phdr(note_original, &replacements);
+    }
     next()->dl_iterate_phdr(replace, &replacements);
-    if (replacements.result == 0) {
+    if (replacements.result == 0 && !hidden) {
       next()->dl_iterate_phdr(note, &replacements);
     }
+    hidden = hidden && replacements.result != 0;
     gate_unlock();
   }
   return replacements.result;
+}
+
+/* ---- the files' text again */
+
+struct restoration {
+  struct mdl_text *texts;
+  int64_t count, result;
+  void **files;
+};
+
+static uint64_t offset_in_file(const struct dl_phdr_info *info, uint64_t address) {
+  for (size_t i = 0; i < info->dlpi_phnum; i++) {
+    const ElfW(Phdr) *header = &info->dlpi_phdr[i];
+    uint64_t start = (info->dlpi_addr + header->p_vaddr) & -PAGE;
+    if (header->p_type == PT_LOAD && address >= start && address < info->dlpi_addr + header->p_vaddr + header->p_memsz) {
+      return (header->p_offset & -PAGE) + (address - start);
+    }
+  }
+  return 0;
+}
+
+static int map_files(struct dl_phdr_info *info, size_t size, void *pointer) {
+  (void)size;
+  struct restoration *restoration = pointer;
+  if (info->dlpi_subs != noted.removals) {
+    restoration->result = -ESTALE;
+    return 1;
+  }
+  for (int64_t i = 0; i < restoration->count; i++) {
+    struct mdl_text *text = &restoration->texts[i];
+    if (!has_text(info, text->start, text->length)) {
+      continue;
+    }
+    if (!file_text_is_copy(text)) {
+      text->alias = 0;
+      continue;
+    }
+    const char *path = info->dlpi_name[0] ? info->dlpi_name : "/proc/self/exe";
+    restoration->files[i] = file_text_map(path, offset_in_file(info, text->start), text);
+    if (!restoration->files[i]) {
+      text->mark = 0;
+      restoration->result = -ENOENT;
+      return 1;
+    }
+  }
+  return 0;
+}
+
+/* All, or none. */
+static int put_files(struct dl_phdr_info *info, size_t size, void *pointer) {
+  (void)info;
+  (void)size;
+  struct restoration *restoration = pointer;
+  int64_t i = 0;
+  for (; i < restoration->count && restoration->result == 0; i++) {
+    if (restoration->files[i]) {
+      restoration->result = file_text_put(restoration->files[i], &restoration->texts[i]);
+      restoration->files[i] = restoration->result == 0 ? NULL : restoration->files[i];
+    }
+  }
+  while (restoration->result != 0 && --i >= 0) {
+    const struct mdl_text *text = &restoration->texts[i];
+    if (!restoration->files[i] && text->alias) {
+      code_show(text->start, text->length, text->alias);
+    }
+  }
+  return 1;
+}
+
+int64_t libraries_hide(struct mdl_text *texts, int64_t n) {
+  struct restoration restoration = {texts, n, -EPERM, calloc((size_t)n + 1, sizeof(void *))};
+  if (!restoration.files) {
+    return -ENOMEM;
+  }
+  if (atomic_load(&held)) {
+    restoration.result = 0;
+    gate_lock();
+    next()->dl_iterate_phdr(map_files, &restoration);
+    if (restoration.result == 0) {
+      next()->dl_iterate_phdr(put_files, &restoration);
+    }
+    gate_unlock();
+    for (int64_t i = 0; i < n; i++) {
+      if (restoration.files[i]) {
+        file_text_discard(restoration.files[i], &texts[i]);
+      }
+    }
+    hidden = restoration.result == 0;
+  }
+  free(restoration.files);
+  return restoration.result;
 }
 
 static int put_all(struct dl_phdr_info *info, size_t size, void *file) {

@@ -7,13 +7,14 @@
 /* The agent follows openings from now on, so threads can wait for it. */
 void libraries_begin(void);
 
-/* See api.h: counters, images, hold, release, show, followed. */
+/* See api.h: counters, images, hold, release, show, hide, followed. */
 int64_t libraries_counters(void);
 int64_t libraries_list(struct mdl_image *out, int64_t capacity);
 int64_t libraries_hold(void);
 void libraries_release(void);
 int64_t libraries_copy(struct mdl_text *text);
 int64_t libraries_show(struct mdl_text *texts, int64_t n);
+int64_t libraries_hide(struct mdl_text *texts, int64_t n);
 void libraries_followed(uint64_t opened);
 
 /* How often the application has started to wait for a library's probes, and how many of these openings are handled. */

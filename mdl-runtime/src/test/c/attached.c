@@ -2,11 +2,13 @@
  * Has run for a while when the agent comes. Ends with status 3 when a system call is interrupted.
  *
  *   w N   main and each of the threads call work() N times; prints the calls
+ *   l     opens libz, or closes it; prints "opened" or "closed"
  *   s     sets a handler for SIGSEGV and faults; prints "caught"
  *   q     ends with status 7
  *
  * With an argument, one more thread blocks all signals for ever.
  */
+#include <dlfcn.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -96,6 +98,19 @@ static void fault(void) {
   printf("caught\n");
 }
 
+static void open_or_close(void) {
+  static void *library;
+  if (library) {
+    dlclose(library);
+    library = NULL;
+    printf("closed\n");
+  } else {
+    library = dlopen("libz.so.1", RTLD_NOW);
+    unsigned long (*bound)(unsigned long) = library ? (unsigned long (*)(unsigned long))dlsym(library, "compressBound") : NULL;
+    printf(bound && bound(1) ? "opened\n" : "failed\n");
+  }
+}
+
 static void read_line(int events, char *line, size_t capacity) {
   struct epoll_event event;
   if (epoll_wait(events, &event, 1, -1) < 0) {
@@ -124,6 +139,7 @@ int main(int count, char **words) {
     read_line(events, line, sizeof line);
     switch (line[0]) {
       case 'w': work_in_all(atoi(line + 1)); break;
+      case 'l': open_or_close(); break;
       case 's': fault(); break;
       default: exit(ENDED);
     }

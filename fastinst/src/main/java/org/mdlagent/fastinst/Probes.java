@@ -133,6 +133,22 @@ public final class Probes {
         return images.follow();
     }
 
+    /// Lets the process execute its files' text: [Images#hide].
+    ///
+    /// @return false when the application opens or closes an image at this moment
+    /// @throws IOException when a file is not what it was, or the kernel refuses; the probes stay
+    public boolean hide() throws IOException {
+        return images.hide();
+    }
+
+    /// Lets it execute the text with probes again: [Images#showAgain].
+    ///
+    /// @return false when the application opens or closes an image at this moment
+    /// @throws IOException when the kernel refuses
+    public boolean showAgain() throws IOException {
+        return images.showAgain();
+    }
+
     /// Gives probes to functions that were not selected at program start: [Images#demand]. They count as
     /// opened, as after [#follow].
     ///

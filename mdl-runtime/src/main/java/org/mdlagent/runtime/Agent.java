@@ -34,6 +34,8 @@ import org.mdlagent.runtime.options.SyncChoice;
 /// The agent in the target process: the one Java class that the shim knows.
 ///
 /// It runs entirely on the shim's agent thread; application threads never run Java.
+///
+/// Long because what is done from the start to the end of the process is one order of steps.
 public final class Agent {
     /// While the application opens or closes a library.
     private static final long TRY_NANOS = 100_000;
@@ -131,11 +133,14 @@ public final class Agent {
             boolean unused = follow(probes, collector, false);
         });
         enableMetrics(metrics, onDemand, probes);
+        Detachment detachment = new Detachment(api, probes, collector, options.profile());
         Control control = new Control(Map.of(
                 "probes",
-                new ProbesCommand(probes, collector, onDemand),
+                detachment.refused(new ProbesCommand(probes, collector, onDemand)),
                 "metric",
-                new MetricCommand(metrics, onDemand)));
+                detachment.refused(new MetricCommand(metrics, onDemand)),
+                "agent",
+                detachment));
         if (options.collected() != Collected.LATENCY) {
             resolveLines(probes, () -> {}); // tracefiles need them, also of a program that ends at once
         }
@@ -149,7 +154,7 @@ public final class Agent {
             logFunctions(probes, "counted", options.countedFunctions(), "every call is counted of ");
             logFunctions(probes, "sliced", options.slicedFunctions(), "slices see the calls of ");
         }
-        collect(probes, collector, ticks, exact, control, metrics);
+        collect(probes, collector, ticks, exact, control, detachment, metrics);
     }
 
     /// Frees what was read from ELF files to find functions: much of the heap.
@@ -270,13 +275,24 @@ public final class Agent {
 
     /// Never returns; the process ends it.
     private void collect(
-            Probes probes, Collector collector, Ticks ticks, boolean exact, Control control, Metrics metrics)
+            Probes probes,
+            Collector collector,
+            Ticks ticks,
+            boolean exact,
+            Control control,
+            Detachment detachment,
+            Metrics metrics)
             throws IOException {
         long look = System.nanoTime();
         TimeSlices slices = new TimeSlices(header, api::allocate, exact, options.sliceMillis(), tscHz());
         while (true) {
             long next = metrics.areMeasured() ? Math.min(ticks.due, look) : ticks.due;
-            followUntil(next, probes, collector, ticks, control, metrics);
+            followUntil(next, probes, collector, ticks, control, detachment, metrics);
+            if (detachment.isDetached()) {
+                followed = detachment.rest(control, followed);
+                look = System.nanoTime();
+                continue;
+            }
             if (next >= look) {
                 look = next + LOOK_NANOS;
                 if (follow(probes, collector, false)) {
@@ -321,12 +337,23 @@ public final class Agent {
 
     /// Sleeps; serves requests, and libraries whose opening threads wait for probes.
     private void followUntil(
-            long nanoTime, Probes probes, Collector collector, Ticks ticks, Control control, Metrics metrics)
+            long nanoTime,
+            Probes probes,
+            Collector collector,
+            Ticks ticks,
+            Control control,
+            Detachment detachment,
+            Metrics metrics)
             throws IOException {
         control.serve(api);
-        for (long wait = nanoTime - System.nanoTime(); wait > 0; wait = nanoTime - System.nanoTime()) {
+        for (long wait = nanoTime - System.nanoTime();
+                wait > 0 && !detachment.isDetached();
+                wait = nanoTime - System.nanoTime()) {
             long opened = api.awaitOpening(wait);
             control.serve(api);
+            if (detachment.isDetached()) {
+                return;
+            }
             if (opened == followed) {
                 if (collector.isUrgent()) {
                     ticks.goOn();

@@ -37,6 +37,9 @@ public interface Collector {
     /// @return false when that is temporarily impossible
     boolean settle();
 
+    /// Does nothing until the next [#tick], nor does the kernel for it.
+    default void rest() {}
+
     /// Stops collecting functions until they are reopened; their figures stay.
     void close(List<Integer> functions);
 }

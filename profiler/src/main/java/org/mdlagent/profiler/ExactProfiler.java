@@ -71,6 +71,13 @@ public final class ExactProfiler implements Collector {
     }
 
     @Override
+    public void rest() {
+        if (samples != null) {
+            samples.rest();
+        }
+    }
+
+    @Override
     public void close(List<Integer> functions) {
         record(functions, false);
     }

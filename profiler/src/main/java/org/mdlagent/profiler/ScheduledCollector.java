@@ -109,4 +109,9 @@ public final class ScheduledCollector implements Collector {
     public boolean settle() {
         return collector.settle();
     }
+
+    @Override
+    public void rest() {
+        collector.rest();
+    }
 }

@@ -104,4 +104,22 @@ class ScheduledCollectorTest {
         pass(collector);
         assertThat(open).containsExactly(1, 3);
     }
+
+    /// The agent closes what is open when it is detached, reopens it when it is attached, and ticks at once.
+    @Test
+    void shouldKeepItsClockWhileTheAgentIsDetached() {
+        ScheduledCollector collector = scheduled(0, 100, 200);
+        collector.open(List.of(1), true);
+        collector.rest();
+        collector.close(List.of(1));
+
+        now += 350 * NANOS_PER_MILLI;
+        collector.reopen(List.of(1));
+        pass(collector);
+        assertThat(open).isEmpty();
+        collector.rest();
+        now += 300 * NANOS_PER_MILLI;
+        pass(collector);
+        assertThat(open).containsExactly(1);
+    }
 }

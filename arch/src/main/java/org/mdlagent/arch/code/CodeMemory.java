@@ -1,12 +1,11 @@
 package org.mdlagent.arch.code;
 
 import java.io.IOException;
-import java.lang.foreign.Arena;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
-import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.layout.HeaderDescriptor;
@@ -44,10 +43,9 @@ public final class CodeMemory {
 
     private static final long LOWEST = 1L << 16;
     private static final long HIGHEST = 1L << 47;
+    private static final int ENOENT = 2;
     private static final int EEXIST = 17;
     private static final int ETXTBSY = 26;
-    private static final int ESTALE = 116;
-    private static final int ECANCELED = 125;
 
     /// Name of the file of all copies of text.
     private static final String TEXT_FILE = "/memfd:mdl-text (deleted)";
@@ -56,6 +54,9 @@ public final class CodeMemory {
 
     /// By address, disjoint. Copy on write.
     private volatile Mapping[] mappings = {};
+
+    /// Parts in whose place the file's text is.
+    private TextParts hidden = new TextParts(List.of());
 
     /// @param mark checksum of the text when it was copied; 0 for an arena
     record Mapping(long start, long end, long alias, long mark) {}
@@ -156,7 +157,7 @@ public final class CodeMemory {
                 Memory.getLong(text + TextDescriptor.MARK));
     }
 
-    private static void write(Mapping part, long alias, long text) {
+    static void write(Mapping part, long alias, long text) {
         Memory.putLong(text + TextDescriptor.START, part.start);
         Memory.putLong(text + TextDescriptor.LENGTH, part.end - part.start);
         Memory.putLong(text + TextDescriptor.ALIAS, alias);
@@ -189,34 +190,38 @@ public final class CodeMemory {
     ///     declared dead
     /// @throws IOException if the kernel refuses a mapping
     public synchronized @Nullable Set<TextCopy> show(List<TextCopy> copies) throws IOException {
-        List<Mapping> parts = new ArrayList<>();
-        List<TextCopy> owners = new ArrayList<>();
-        for (TextCopy copy : copies) {
-            copy.shownAfter(forks());
-            parts.addAll(copy.parts());
-            copy.parts().forEach(part -> owners.add(copy));
+        copies.forEach(copy -> copy.shownAfter(forks()));
+        TextParts parts = new TextParts(copies);
+        return parts.change(api::show, TextDescriptor.MARK) == 0 ? parts.skipped() : null;
+    }
+
+    /// Maps the files' text over copies, while images are held. Sites have no effect in this process until
+    /// [#showAgain].
+    ///
+    /// @param copies with what each is called
+    /// @return false, and all copies stay, if an image was unloaded all the same
+    /// @throws IOException if the kernel refuses a mapping, or a file is not what it was
+    public synchronized boolean hide(Map<TextCopy, String> copies) throws IOException {
+        TextParts parts = new TextParts(copies.keySet());
+        long result = parts.change(api::hide, TextDescriptor.ALIAS);
+        if (result == -ENOENT) {
+            TextCopy lost = parts.skipped().iterator().next();
+            throw new IOException(copies.get(lost) + " has been replaced or removed since it was loaded");
         }
-        try (Arena arena = Arena.ofConfined()) {
-            long texts = arena.allocate(TextDescriptor.SIZE * Math.max(1, parts.size()), Long.BYTES)
-                    .address();
-            for (int i = 0; i < parts.size(); i++) {
-                write(parts.get(i), parts.get(i).alias, texts + i * TextDescriptor.SIZE);
-            }
-            long result = api.show(texts, parts.size());
-            if (result == -ESTALE || result == -ECANCELED) {
-                return null;
-            }
-            if (result < 0) {
-                throw new IOException("a copy of text cannot be mapped: errno " + -result);
-            }
-            Set<TextCopy> changed = new HashSet<>();
-            for (int i = 0; i < parts.size(); i++) {
-                if (Memory.getLong(texts + i * TextDescriptor.SIZE + TextDescriptor.MARK) == 0) {
-                    changed.add(owners.get(i));
-                }
-            }
-            return changed;
+        if (result == 0) {
+            parts.forgetSkipped();
+            hidden = parts;
         }
+        return result == 0;
+    }
+
+    /// Shows what [#hide] has hidden, but for copies that have been forgotten, while images are held.
+    ///
+    /// @return as [#show]
+    /// @throws IOException if the kernel refuses a mapping
+    public synchronized @Nullable Set<TextCopy> showAgain() throws IOException {
+        hidden.retain(Set.of(mappings));
+        return hidden.change(api::show, TextDescriptor.MARK) == 0 ? hidden.skipped() : null;
     }
 
     /// Whether all of the copy is in place now.

@@ -110,7 +110,8 @@ public final class NativeApi implements CodeWriter {
     static final long PC_FORGET = 672;
     static final long PC_MAP = 680;
     static final long PLAN_SLICES = 688;
-    static final long SIZE = 696;
+    static final long HIDE = 696;
+    static final long SIZE = 704;
 
     static final long IMAGE_BIAS = 0;
     static final long IMAGE_HEADERS = 8;
@@ -400,6 +401,15 @@ public final class NativeApi implements CodeWriter {
     /// @return 0, or `-errno`; `-ESTALE`, and nothing is replaced, if an image was unloaded all the same
     public long show(long texts, long count) {
         return call(function(SHOW), texts, count, 0);
+    }
+
+    /// Maps the files' text over copies, while images are held. [#show] shows the copies again.
+    ///
+    /// @param texts address of `count` [org.mdlagent.arch.layout.TextDescriptor]s. The alias of texts that the
+    ///     program has mapped anew is 0 afterwards; they stay as they are
+    /// @return 0, or `-errno`, and all copies stay; `-ENOENT` if a file is not what it was: its text has the mark 0
+    public long hide(long texts, long count) {
+        return call(function(HIDE), texts, count, 0);
     }
 
     /// Alias of the first copy of text. Others are as far from it as they are from the start of the file

@@ -4,7 +4,9 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.function.Predicate;
@@ -138,7 +140,7 @@ public final class Images {
         try {
             MemoryMap memory = MemoryMap.read();
             List<LoadedImage> now = loaded.read(memory);
-            closeAllBut(now, memory);
+            closeAllBut(Set.copyOf(now), replaced.find(Set.copyOf(now), memory));
             return openAll(now, memory);
         } finally {
             api.releaseImages();
@@ -155,9 +157,64 @@ public final class Images {
         return can;
     }
 
-    private void closeAllBut(List<LoadedImage> loadedNow, MemoryMap memory) {
-        Set<LoadedImage> now = Set.copyOf(loadedNow);
-        Set<LoadedImage> gone = replaced.find(now, memory);
+    /// Maps the files' text over all copies, in this process: no probe is executed until [#showAgain].
+    ///
+    /// @return false when the application opens or closes an image at this moment
+    /// @throws IOException when a file is not what it was, or the kernel refuses; all copies stay
+    public boolean hide() throws IOException {
+        if (!api.holdImages()) {
+            return false;
+        }
+        try {
+            MemoryMap memory = MemoryMap.read();
+            Set<LoadedImage> now = Set.copyOf(loaded.read(memory));
+            loaded.invalidate();
+            closeAllBut(now, replaced.find(now, memory));
+            Map<TextCopy, String> copies = new LinkedHashMap<>();
+            for (ProbedImage image : probed) {
+                ProbedImage.Placement placement = image.current();
+                if (placement != null && !replaced.contains(placement.image())) {
+                    placement.texts().stream()
+                            .map(Trampolines.OfText::shown)
+                            .filter(Objects::nonNull)
+                            .forEach(copy -> copies.put(copy, image.path()));
+                }
+            }
+            return code.hide(copies);
+        } finally {
+            api.releaseImages();
+        }
+    }
+
+    /// Shows the copies again. Images that have gone meanwhile are closed; [#follow] finds those that have come.
+    ///
+    /// @return false when the application opens or closes an image at this moment
+    /// @throws IOException when the kernel refuses
+    public boolean showAgain() throws IOException {
+        if (!api.holdImages()) {
+            return false;
+        }
+        try {
+            closeAllBut(Set.copyOf(loaded.read(MemoryMap.read())), new HashSet<>());
+            loaded.invalidate();
+            Set<TextCopy> changed = code.showAgain();
+            if (changed == null) {
+                return false;
+            }
+            for (ProbedImage image : List.copyOf(probed)) {
+                if (image.current() != null && isAmong(image, changed)) {
+                    close(image);
+                    installer.leaveAlone(image, ChangedTextException.REASON);
+                }
+            }
+            return true;
+        } finally {
+            api.releaseImages();
+        }
+    }
+
+    /// @param gone receives what else has gone
+    private void closeAllBut(Set<LoadedImage> now, Set<LoadedImage> gone) {
         for (ProbedImage image : probed) {
             ProbedImage.Placement placement = image.current();
             if (placement != null && !now.contains(placement.image())) {

@@ -342,6 +342,12 @@ public final class Trampolines {
             return copy != null && copies.contains(copy);
         }
 
+        /// What its sites are in; null before they have been made.
+        @Nullable
+        TextCopy shown() {
+            return copy;
+        }
+
         /// Whether the copy is mapped there now.
         public boolean isShown(MemoryMap memory) {
             return copy != null && code.isShown(copy, memory);

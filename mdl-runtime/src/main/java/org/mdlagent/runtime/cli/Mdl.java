@@ -18,6 +18,7 @@ import org.mdlagent.runtime.cli.compare.DiffCommand;
 import org.mdlagent.runtime.cli.context.CommandContext;
 import org.mdlagent.runtime.cli.context.Installation;
 import org.mdlagent.runtime.cli.control.CompileCommand;
+import org.mdlagent.runtime.cli.control.DetachCommand;
 import org.mdlagent.runtime.cli.control.DisableCommand;
 import org.mdlagent.runtime.cli.control.EnableCommand;
 import org.mdlagent.runtime.cli.control.ListCommand;
@@ -65,6 +66,7 @@ public final class Mdl implements Callable<Integer>, CommandContext {
     private static final List<Class<?>> COMMANDS = List.of(
             RunCommand.class,
             AttachCommand.class,
+            DetachCommand.class,
             CollectCommand.class,
             ReportCommand.class,
             OpenCommand.class,

@@ -137,6 +137,16 @@ public final class PcSamples {
         return Math.min(LOOK_NANOS_MAX, room / 2.0 * periodNanos);
     }
 
+    /// No samples are taken until the next look.
+    public void rest() {
+        if (state == State.SAMPLES) {
+            sampler.close();
+            opened = 0;
+            on = true;
+            state = State.NOT_BEGUN;
+        }
+    }
+
     /// Opens all threads: [LiveThreads#open]. A process that is being forked appears later: see [#look].
     private void begin() {
         try {

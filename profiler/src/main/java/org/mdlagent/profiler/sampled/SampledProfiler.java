@@ -438,4 +438,10 @@ public final class SampledProfiler implements Collector {
         estimates.publish(readings);
         return true;
     }
+
+    @Override
+    public void rest() {
+        slicer.rest();
+        pcs.rest();
+    }
 }

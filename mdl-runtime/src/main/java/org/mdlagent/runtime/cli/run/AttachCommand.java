@@ -15,7 +15,7 @@ import picocli.CommandLine.ParentCommand;
 /// `mdl attach`: brings the agent into a process that was started without it.
 @Command(
         name = "attach",
-        description = "Bring the agent into a running program. It stays until the program ends.",
+        description = "Bring the agent into a running program. mdl detach takes its probes out again.",
         customSynopsis = "mdl attach [OPTIONS] PID",
         sortOptions = false)
 public final class AttachCommand implements Callable<Integer> {

@@ -15,6 +15,7 @@ import org.mdlagent.profiler.report.profile.Profile;
 import org.mdlagent.profiler.report.profile.SessionFacts;
 import org.mdlagent.profiler.report.session.SessionReader;
 import org.mdlagent.runtime.cli.context.CommandContext;
+import org.mdlagent.runtime.cli.session.ControlClient;
 import org.mdlagent.runtime.cli.session.ProgramState;
 import org.mdlagent.runtime.cli.session.SessionStore;
 import org.mdlagent.runtime.cli.terminal.CommandFailure;
@@ -63,12 +64,20 @@ final class Attachment {
         MeasureOptions.attend(given, console);
         AgentOptions options = MeasureOptions.read(given);
         TargetProcess target = TargetProcess.read(pid);
+        SessionFacts.ProcessStart start = ProgramState.start(pid);
+        String place = options.session();
+        Path directory = place == null ? null : Path.of(place).toAbsolutePath().normalize();
+        Path detached = mdl.store().of(pid, start, directory);
+        if (detached != null && isAttachedAgain(detached)) {
+            console.out()
+                    .println("%s %d: the probes are back; session %s"
+                            .formatted(target.name().replaceAll("\\p{Cntrl}", "?"), pid, SessionStore.name(detached)));
+            return 0;
+        }
         CommandFailure objection = target.objection();
         if (objection != null) {
             throw objection;
         }
-        String place = options.session();
-        Path directory = place == null ? null : Path.of(place).toAbsolutePath().normalize();
         if (directory != null) {
             SessionPlace.checkDirectory(directory);
             given = SessionPlace.option(directory).over(given);
@@ -79,7 +88,6 @@ final class Attachment {
                     "process " + pid + " (" + target.name() + ") does not see " + library + ": it is in a container",
                     "bind the installation into it by the same path");
         }
-        SessionFacts.ProcessStart start = ProgramState.start(pid);
         inject(target, library, variables(target, given));
         Path recorded = await(start, directory, target);
         if (recorded == null) {
@@ -92,6 +100,15 @@ final class Attachment {
             mdl.store().remember(recorded);
         }
         return tell(recorded, target);
+    }
+
+    /// The agent is there already, and goes on after `mdl detach`.
+    private static boolean isAttachedAgain(Path session) throws IOException {
+        try {
+            return ControlClient.ask(session, "agent attach").isEmpty();
+        } catch (CommandFailure e) {
+            return false; // the injector finds out why
+        }
     }
 
     /// `NAME=value`, a line each.
