@@ -16,6 +16,8 @@ module org.mdlagent.runtime {
             info.picocli;
     opens org.mdlagent.runtime.cli.compare to
             info.picocli;
+    opens org.mdlagent.runtime.cli.context to
+            info.picocli;
     opens org.mdlagent.runtime.cli.control to
             info.picocli;
     opens org.mdlagent.runtime.cli.live to

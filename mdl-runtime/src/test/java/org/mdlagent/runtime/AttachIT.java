@@ -127,6 +127,39 @@ class AttachIT {
                     "the stop",
                     () -> Files.readString(Path.of("/proc", pid, "status")).contains("State:\tT"));
             assertThat(attach(target).err()).contains("is stopped").contains("kill -CONT");
+            Dist.Outcome doctor = Dist.run(directory, Map.of(), List.of(Dist.mdl(), "doctor", pid));
+            assertThat(doctor.text())
+                    .contains("STOP  attach         process " + pid + " (attached) is stopped: kill -CONT " + pid)
+                    .contains("ok    probes ");
+            assertThat(doctor.status()).isEqualTo(1);
         }
+    }
+
+    @Test
+    void shouldAttachForACommandThatIsAskedTo() throws Exception {
+        try (Attached target = start("-O2")) {
+            String pid = Long.toString(target.process.pid());
+            Dist.Outcome doctor = run("doctor", pid);
+            assumeTrue(!doctor.text().contains("ptrace_scope"), doctor.text());
+            assertThat(doctor.text()).contains("ok    attach         nothing prevents it: mdl attach " + pid);
+            assertThat(run("enable", pid, "-e", "counter at entry of work").err())
+                    .contains("mdl top --attach " + pid);
+
+            Dist.Outcome enabled = run("enable", "--attach", pid, "-e", "counter at entry of work");
+
+            assertThat(enabled.status()).as(enabled.err()).isZero();
+            assertThat(enabled.err()).contains("functions have probes");
+            assertThat(run("enable", "--attach", pid, "-e", "n = counter at entry of work_often")
+                            .err())
+                    .isEmpty();
+            assertThat(run("doctor", pid).text()).contains("has the agent: mdl top " + pid);
+            assertThat(target.end()).isEqualTo(ENDED);
+        }
+    }
+
+    private Dist.Outcome run(String... words) throws IOException, InterruptedException {
+        List<String> command = new ArrayList<>(List.of(Dist.mdl()));
+        command.addAll(List.of(words));
+        return Dist.run(directory, Map.of("XDG_STATE_HOME", directory.toString()), command);
     }
 }

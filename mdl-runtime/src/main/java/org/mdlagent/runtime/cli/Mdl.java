@@ -31,6 +31,7 @@ import org.mdlagent.runtime.cli.report.HistoryCommand;
 import org.mdlagent.runtime.cli.report.OpenCommand;
 import org.mdlagent.runtime.cli.report.ReportCommand;
 import org.mdlagent.runtime.cli.run.AttachCommand;
+import org.mdlagent.runtime.cli.run.Attachment;
 import org.mdlagent.runtime.cli.run.ChildProcess;
 import org.mdlagent.runtime.cli.run.CollectCommand;
 import org.mdlagent.runtime.cli.run.DoctorCommand;
@@ -200,6 +201,11 @@ public final class Mdl implements Callable<Integer>, CommandContext {
     @Override
     public Installation installation() {
         return installation;
+    }
+
+    @Override
+    public boolean attach(int pid) throws IOException {
+        return new Attachment(this, pid, console.err()).attachUnlessPresent();
     }
 
     /// Without a command, lists the commands.

@@ -62,6 +62,8 @@ class MdlTest {
         frobnicate                                | try: mdl --help
         reprot                                    | did you mean 'report'?
         attach                                    | Missing required parameter
+        top --attach                              | --attach needs the id of a process
+        report --attach app                       | --attach needs the id of a process
         record                                    | for a running program: mdl attach PID
         run -p 4711                               | for a running program: mdl attach PID
         ./app -x                                  | to run a program: mdl run -- ./app -x

@@ -5,11 +5,13 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
+import org.mdlagent.runtime.cli.context.AttachOption;
 import org.mdlagent.runtime.cli.context.CommandContext;
 import org.mdlagent.runtime.cli.session.ControlClient;
 import org.mdlagent.runtime.cli.terminal.CommandFailure;
 import org.mdlagent.runtime.metric.MetricRequest;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.ParentCommand;
@@ -55,6 +57,9 @@ public final class EnableCommand implements Callable<Integer> {
                     + " loaded library. A pattern with * or ? selects all matches.")
     private List<String> requests = List.of();
 
+    @Mixin
+    private AttachOption attach = new AttachOption();
+
     @Override
     public Integer call() throws IOException {
         LiveDefinitions definitions = new LiveDefinitions(mdl.console());
@@ -73,6 +78,7 @@ public final class EnableCommand implements Callable<Integer> {
                             : "defined are: " + String.join(", ", definitions.metrics()));
         }
         List<MetricRequest> wanted = requests(texts);
+        var unused = attach.apply(mdl, session);
         Path directory = mdl.store().find(session);
         definitions.send(directory);
         return enable(directory, wanted);

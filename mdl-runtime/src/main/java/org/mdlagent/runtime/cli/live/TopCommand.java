@@ -23,6 +23,7 @@ import org.mdlagent.profiler.report.profile.Profile;
 import org.mdlagent.profiler.report.profile.ProfileOrder;
 import org.mdlagent.profiler.report.profile.SessionFacts;
 import org.mdlagent.profiler.report.session.SessionReader;
+import org.mdlagent.runtime.cli.context.AttachOption;
 import org.mdlagent.runtime.cli.context.CommandContext;
 import org.mdlagent.runtime.cli.names.DebugNames;
 import org.mdlagent.runtime.cli.report.ThreadNames;
@@ -72,11 +73,15 @@ public final class TopCommand implements Callable<Integer> {
     @Option(names = "--limit", paramLabel = "N", description = "Functions in plain text (24).")
     private int limit = 24;
 
+    @Mixin
+    private AttachOption attach = new AttachOption();
+
     @Override
     public Integer call() throws IOException {
         LiveOrder order = order();
         looks.check();
         CommandFailure.check(limit >= 0, "--limit=" + limit, "a limit is a number from 0");
+        var unused = attach.apply(mdl, session);
         Path directory = session == null ? busiest() : mdl.store().find(session);
         Console console = mdl.console();
         try (SessionReader reader = SessionReader.open(directory, DebugNames.present(console))) {

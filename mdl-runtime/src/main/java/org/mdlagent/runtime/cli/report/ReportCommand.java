@@ -8,6 +8,7 @@ import java.time.format.DateTimeFormatter;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.profiler.report.format.ProfileNotes;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
@@ -17,12 +18,15 @@ import org.mdlagent.profiler.report.profile.SessionFacts;
 import org.mdlagent.profiler.report.session.SessionReader;
 import org.mdlagent.profiler.slice.TimeSlice;
 import org.mdlagent.profiler.slice.Timeline;
+import org.mdlagent.runtime.cli.context.AttachOption;
 import org.mdlagent.runtime.cli.context.CommandContext;
 import org.mdlagent.runtime.cli.names.DebugNames;
+import org.mdlagent.runtime.cli.session.ProgramState;
 import org.mdlagent.runtime.cli.terminal.CommandFailure;
 import org.mdlagent.runtime.cli.terminal.Console;
 import org.mdlagent.runtime.options.FunctionGlob;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.ParentCommand;
@@ -34,6 +38,13 @@ import picocli.CommandLine.ParentCommand;
         customSynopsis = "mdl report [OPTIONS] [SESSION]",
         sortOptions = false)
 public final class ReportCommand implements Callable<Integer> {
+    private static final long NANOS_PER_SECOND = 1_000_000_000;
+
+    /// After an attach.
+    private static final long MEASURED_SECONDS = 10;
+
+    private static final long POLL_NANOS = 50_000_000;
+
     @ParentCommand
     @SuppressWarnings("NullAway.Init") // set by picocli
     private CommandContext mdl;
@@ -83,6 +94,9 @@ public final class ReportCommand implements Callable<Integer> {
             description = "Only these functions; IMAGE!FUNCTION or FILE:FUNCTION narrows. Repeatable.")
     private List<String> functions = List.of();
 
+    @Mixin
+    private AttachOption attach = new AttachOption();
+
     @Override
     public Integer call() throws IOException {
         ReportFormat wanted = ReportFormat.of(format);
@@ -93,6 +107,9 @@ public final class ReportCommand implements Callable<Integer> {
         wanted.checkDestination(console.outIsTerminal());
         wanted.checkRange(isRanged());
         List<FunctionGlob> globs = functions.stream().map(ReportCommand::glob).toList();
+        if (attach.apply(mdl, session)) {
+            measure(mdl.store().find(session));
+        }
         Path directory = mdl.store().findSettled(session, console);
         try (SessionReader reader = SessionReader.open(directory, DebugNames.fetching(console))) {
             List<TimeSlice> slices = slices(reader, wanted);
@@ -121,6 +138,17 @@ public final class ReportCommand implements Callable<Integer> {
             }
         }
         return 0;
+    }
+
+    /// Waits until there is something to report.
+    private void measure(Path directory) throws IOException {
+        mdl.console().say("measuring for " + MEASURED_SECONDS + " s", null);
+        try (SessionReader reader = SessionReader.open(directory)) {
+            long end = System.nanoTime() + MEASURED_SECONDS * NANOS_PER_SECOND;
+            while (System.nanoTime() - end < 0 && ProgramState.runs(reader.facts())) {
+                LockSupport.parkNanos(POLL_NANOS);
+            }
+        }
     }
 
     private Profile read(SessionReader reader) throws IOException {

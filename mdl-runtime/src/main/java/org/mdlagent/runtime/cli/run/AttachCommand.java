@@ -41,6 +41,6 @@ public final class AttachCommand implements Callable<Integer> {
     public Integer call() throws IOException {
         AgentOptionsText text = measure.text();
         MeasureOptions.addIf(session, AgentOptions.SESSION, text);
-        return new Attachment(mdl, pid).attach(text);
+        return new Attachment(mdl, pid, mdl.console().out()).attach(text);
     }
 }

@@ -2,6 +2,7 @@ package org.mdlagent.runtime.cli.run;
 
 import java.io.IOException;
 import java.io.OutputStream;
+import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
@@ -26,7 +27,7 @@ import org.mdlagent.runtime.options.AgentOptionsText;
 
 /// Brings the agent into a process that was started without it, by `lib/mdl-inject`. Checks beforehand what could
 /// prevent it, and waits for the probes.
-final class Attachment {
+public final class Attachment {
     private static final String ENTRY = "mdl_attach";
 
     /// What [#ENTRY] returns (`agent/attach.h`), as the injector prints it.
@@ -47,14 +48,32 @@ final class Attachment {
 
     private final CommandContext mdl;
     private final int pid;
+    private final PrintStream out;
 
     /// @param pid of a process of this user, or of one that this user may trace
-    Attachment(CommandContext mdl, int pid) {
+    /// @param out receives how many functions have probes
+    public Attachment(CommandContext mdl, int pid, PrintStream out) {
         this.mdl = mdl;
         this.pid = pid;
+        this.out = out;
     }
 
-    /// Brings the agent into the process, and tells on stdout how many functions have probes.
+    /// Brings the agent into the process with the default options, unless its probes are there.
+    ///
+    /// @return whether they were not
+    public boolean attachUnlessPresent() throws IOException {
+        if (TargetProcess.read(pid).hasAgent()) {
+            Path session = mdl.store().of(pid, ProgramState.start(pid), null);
+            return session != null && isAttachedAgain(session);
+        }
+        attach(new AgentOptionsText());
+        if (mdl.store().of(pid, ProgramState.start(pid), null) == null) {
+            throw CommandFailure.failed("the session of process " + pid + " is of another user", null);
+        }
+        return true;
+    }
+
+    /// Brings the agent into the process.
     ///
     /// @param commandLine what is measured
     /// @return the exit status of the command
@@ -69,24 +88,17 @@ final class Attachment {
         Path directory = place == null ? null : Path.of(place).toAbsolutePath().normalize();
         Path detached = mdl.store().of(pid, start, directory);
         if (detached != null && isAttachedAgain(detached)) {
-            console.out()
-                    .println("%s %d: the probes are back; session %s"
-                            .formatted(target.name().replaceAll("\\p{Cntrl}", "?"), pid, SessionStore.name(detached)));
+            out.println("%s %d: the probes are back; session %s"
+                    .formatted(target.name().replaceAll("\\p{Cntrl}", "?"), pid, SessionStore.name(detached)));
             return 0;
         }
-        CommandFailure objection = target.objection();
-        if (objection != null) {
+        Path library = mdl.installation().library();
+        for (CommandFailure objection : target.objections(library)) {
             throw objection;
         }
         if (directory != null) {
             SessionPlace.checkDirectory(directory);
             given = SessionPlace.option(directory).over(given);
-        }
-        Path library = mdl.installation().library();
-        if (!target.sees(library)) {
-            throw CommandFailure.failed(
-                    "process " + pid + " (" + target.name() + ") does not see " + library + ": it is in a container",
-                    "bind the installation into it by the same path");
         }
         inject(target, library, variables(target, given));
         Path recorded = await(start, directory, target);
@@ -191,15 +203,14 @@ final class Attachment {
                 return 0;
             }
             Profile profile = reader.profile();
-            console.out()
-                    .println(String.format(
-                            Locale.ROOT,
-                            "%s %d: %,d functions have probes after %.1f s; session %s",
-                            target.name().replaceAll("\\p{Cntrl}", "?"),
-                            pid,
-                            profile.functions().size(),
-                            facts.armedAfterNanos().orElse(0) / 1e9,
-                            SessionStore.name(recorded)));
+            out.println(String.format(
+                    Locale.ROOT,
+                    "%s %d: %,d functions have probes after %.1f s; session %s",
+                    target.name().replaceAll("\\p{Cntrl}", "?"),
+                    pid,
+                    profile.functions().size(),
+                    facts.armedAfterNanos().orElse(0) / 1e9,
+                    SessionStore.name(recorded)));
             for (Loss loss : profile.losses()) {
                 if (loss.reason() == Loss.Reason.FUNCTIONS) {
                     console.say(

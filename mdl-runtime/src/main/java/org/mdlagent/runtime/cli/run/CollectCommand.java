@@ -105,7 +105,7 @@ public final class CollectCommand implements Callable<Integer> {
         AgentOptionsText given = commandLine().over(file);
         if (pid != null) {
             CommandFailure.check(arguments.isEmpty(), "a program and --pid", "give one of them");
-            return new Attachment(mdl, pid).attach(given);
+            return new Attachment(mdl, pid, mdl.console().out()).attach(given);
         }
         if (arguments.isEmpty()) {
             throw CommandFailure.usage(

@@ -31,8 +31,10 @@ import picocli.CommandLine.ParentCommand;
 /// Long because the words of every finding are here.
 @Command(
         name = "doctor",
-        description = "Say what works on this machine, or with a program, what does not, and what to do about it.",
-        customSynopsis = "mdl doctor [PROGRAM]")
+        description =
+                "Say what works on this machine, with a program, or with a running process, what does not, and what"
+                        + " to do about it.",
+        customSynopsis = "mdl doctor [PROGRAM|PID]")
 public final class DoctorCommand implements Callable<Integer> {
     private static final long SHARED_MEMORY_MIN = 64L << 20;
 
@@ -43,7 +45,10 @@ public final class DoctorCommand implements Callable<Integer> {
     @SuppressWarnings("NullAway.Init") // set by picocli
     private CommandContext mdl;
 
-    @Parameters(arity = "0..1", paramLabel = "PROGRAM", description = "What is to be run.")
+    @Parameters(
+            arity = "0..1",
+            paramLabel = "PROGRAM|PID",
+            description = "The program to run, or the process to attach to.")
     private @Nullable String program;
 
     private boolean blocked;
@@ -59,7 +64,11 @@ public final class DoctorCommand implements Callable<Integer> {
         checkTmax();
         checkCompilers();
         if (program != null) {
-            checkProgram(program);
+            if (program.matches("[0-9]{1,9}") && !Files.exists(Path.of(program))) {
+                checkProcess(TargetProcess.read(Integer.parseInt(program)));
+            } else {
+                checkProgram(program);
+            }
         }
         return blocked ? CommandFailure.FAILED : 0;
     }
@@ -120,7 +129,7 @@ public final class DoctorCommand implements Callable<Integer> {
         return facts;
     }
 
-    private void checkKernel() {
+    private void checkKernel() throws IOException {
         String version = System.getProperty("os.version");
         if (Posix.membarrierSyncCore()) {
             say(Finding.OK, "kernel", version + ", membarrier makes every core see new code");
@@ -133,7 +142,11 @@ public final class DoctorCommand implements Callable<Integer> {
         } else {
             say(Finding.STOP, "code memory", "memfds may not be executable: sysctl vm.memfd_noexec=1 allows it");
         }
-        say(Finding.OK, "ptrace", "not needed");
+        String refusal = TraceRight.ofThisProcess().refusal();
+        say(
+                Finding.OK,
+                "ptrace",
+                "needed by mdl attach alone, " + (refusal == null ? "and permitted" : "which it refuses: " + refusal));
         checkPerf();
     }
 
@@ -275,6 +288,46 @@ public final class DoctorCommand implements Callable<Integer> {
         }
     }
 
+    private void checkProcess(TargetProcess process) throws IOException {
+        int pid = process.pid();
+        if (process.hasAgent()) {
+            say(Finding.OK, "process", process.title() + " has the agent: mdl top " + pid);
+            return;
+        }
+        say(Finding.OK, "process", process.title());
+        List<CommandFailure> objections = process.objections(mdl.installation().library());
+        for (CommandFailure objection : objections) {
+            say(
+                    Finding.STOP,
+                    "attach",
+                    objection.getMessage() + (objection.remedy() == null ? "" : ": " + objection.remedy()));
+        }
+        String refusal = TraceRight.ofThisProcess().refusal(process);
+        if (refusal != null) {
+            say(Finding.STOP, "attach", refusal);
+        }
+        if (objections.isEmpty() && refusal == null) {
+            say(Finding.OK, "attach", "nothing prevents it: mdl attach " + pid);
+        }
+        if (process.room().memory() < AttachRoom.MEMORY_MIN) {
+            say(
+                    Finding.NOTE,
+                    "memory",
+                    "its control group may take only " + (process.room().memory() >> 20)
+                            + " MiB more: the agent takes some 50 of them, and sessions in /dev/shm count too");
+        }
+        int blocking = process.threadsThatBlockTraps();
+        if (blocking > 0) {
+            say(
+                    Finding.NOTE,
+                    "traps",
+                    blocking
+                            + " of its threads block SIGTRAP or SIGILL: 5 to 40 % of unmodified functions get no probe");
+        }
+        Path executable = Path.of("/proc/" + pid + "/exe");
+        checkProbes(executable, process.executable(), ProgramFile.examine(executable));
+    }
+
     private void checkProgram(String name) throws IOException {
         Path path = ProgramFile.find(name, System.getenv("PATH"));
         if (path == null || !Files.isRegularFile(path)) {
@@ -314,7 +367,7 @@ public final class DoctorCommand implements Callable<Integer> {
                     "user",
                     "it changes its user: the system loads nothing of ours; run a copy without that bit");
         }
-        checkProbes(path, file);
+        checkProbes(path, path.toString(), file);
         if (file.debugInfo()) {
             say(Finding.OK, "debug info", "source files and lines are known");
         } else {
@@ -332,7 +385,8 @@ public final class DoctorCommand implements Callable<Integer> {
         }
     }
 
-    private void checkProbes(Path path, ProgramFile file) {
+    /// @param name of the program, which decides what is left alone
+    private void checkProbes(Path path, String name, ProgramFile file) {
         Instrumentation instrumentation = file.instrumentation();
         if (instrumentation != null) {
             say(Finding.OK, "probes", "compiled with " + instrumentation.option());
@@ -352,7 +406,7 @@ public final class DoctorCommand implements Callable<Integer> {
                 }
                 return;
             }
-            String leftAlone = BareEntryProvider.leftAlone(path.toString());
+            String leftAlone = BareEntryProvider.leftAlone(name);
             if (leftAlone != null) {
                 say(Finding.STOP, "probes", "none: " + leftAlone);
                 return;
@@ -363,7 +417,7 @@ public final class DoctorCommand implements Callable<Integer> {
                             elf,
                             new DecoderLibrary(libraries)::decode,
                             new Demangler(mdl.installation().demangler())::demangle,
-                            BareEntryProvider.covered(path.toString())),
+                            BareEntryProvider.covered(name)),
                     this::say);
         } catch (IOException e) {
             say(Finding.STOP, "probes", "its functions cannot be found: " + e.getMessage());

@@ -4,10 +4,12 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.AccessDeniedException;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -30,6 +32,9 @@ record TargetProcess(
 
     private static final int EFFECTIVE_USER = 1;
 
+    /// Masks in `/proc`: bit 0 is signal 1. SIGILL and SIGTRAP.
+    private static final long TRAP_SIGNALS = 1 << 3 | 1 << 4;
+
     private static final String LIBRARY = "/libmdlagent.so";
 
     /// Reads a process's data.
@@ -38,10 +43,17 @@ record TargetProcess(
     static TargetProcess read(int pid) throws IOException {
         Path process = Path.of("/proc", Integer.toString(pid));
         try {
-            return new TargetProcess(pid, status(process), images(pid), environment(process), elfClass(process));
+            int elfClass = elfClass(process); // first: what has no program has the other files
+            return new TargetProcess(pid, statusOf(process), images(pid), environment(process), elfClass);
         } catch (NoSuchFileException e) {
+            if (!Files.exists(process)) {
+                throw CommandFailure.failed("there is no process " + pid, "pgrep NAME shows the ids of a program");
+            }
+            boolean ended = statusOf(process).getOrDefault("State", "").startsWith("Z");
             throw CommandFailure.failed(
-                    Files.exists(process) ? pid + " is a thread of the kernel" : "there is no process " + pid,
+                    ended
+                            ? "process " + pid + " has ended, and waits for its parent"
+                            : pid + " is a thread of the kernel",
                     "pgrep NAME shows the ids of a program");
         } catch (AccessDeniedException e) {
             throw CommandFailure.failed(
@@ -50,7 +62,7 @@ record TargetProcess(
         }
     }
 
-    private static Map<String, String> status(Path process) throws IOException {
+    private static Map<String, String> statusOf(Path process) throws IOException {
         Map<String, String> values = new LinkedHashMap<>();
         for (String line : Files.readAllLines(process.resolve("status"), StandardCharsets.ISO_8859_1)) {
             int colon = line.indexOf(':');
@@ -92,23 +104,100 @@ record TargetProcess(
     }
 
     int effectiveUser() {
-        return Integer.parseInt(status.getOrDefault("Uid", "0\t0").split("\\s+")[EFFECTIVE_USER]);
+        return Integer.parseInt(users().get(EFFECTIVE_USER));
+    }
+
+    /// Its real, effective, saved and file system users.
+    List<String> users() {
+        return List.of(status.getOrDefault("Uid", "0\t0\t0\t0").split("\\s+"));
+    }
+
+    /// Name and id.
+    String title() {
+        return name() + " (" + pid + ")";
+    }
+
+    /// The path of its program.
+    String executable() throws IOException {
+        return Files.readSymbolicLink(Path.of("/proc", Integer.toString(pid), "exe"))
+                .toString();
+    }
+
+    AttachRoom room() {
+        return AttachRoom.of(Path.of("/"), pid, status);
+    }
+
+    /// Threads that block SIGTRAP or SIGILL now.
+    int threadsThatBlockTraps() throws IOException {
+        int blocking = 0;
+        Path threads = Path.of("/proc", Integer.toString(pid), "task");
+        try (DirectoryStream<Path> all = Files.newDirectoryStream(threads)) {
+            for (Path thread : all) {
+                String mask = statusOf(thread).getOrDefault("SigBlk", "0");
+                blocking += (Long.parseUnsignedLong(mask, 16) & TRAP_SIGNALS) == 0 ? 0 : 1;
+            }
+        }
+        return blocking;
     }
 
     boolean hasAgent() {
         return images.stream().anyMatch(image -> image.contains(LIBRARY));
     }
 
-    /// Why it cannot be attached to, with the remedy; null if nothing prevents it.
-    @Nullable
-    CommandFailure objection() {
+    /// What prevents that the agent is brought into it, the first cause first, with remedies.
+    ///
+    /// @param library the agent's
+    List<CommandFailure> objections(Path library) {
         String restart = "start it with the agent: mdl run -- PROGRAM";
+        List<CommandFailure> objections = new ArrayList<>();
+        String state = status.getOrDefault("State", "");
         if (hasAgent()) {
-            return refuse("has the agent already", "mdl top " + pid + " shows it");
+            return List.of(refuse("has the agent already", "mdl top " + pid + " shows it"));
         }
-        if (status.getOrDefault("State", "").startsWith("Z")) {
-            return refuse("has ended, and waits for its parent", null);
+        CommandFailure loading = objectionToLoading(restart);
+        if (loading != null) {
+            objections.add(loading);
         }
+        if (has("/libjvm.so")) {
+            objections.add(refuse("hosts a Java runtime already", "for Java there are jcmd and async-profiler"));
+        }
+        if (has("/libtsan.so") || has("/libasan.so")) {
+            objections.add(refuse("is built with a sanitizer", restart));
+        }
+        if (!status.getOrDefault("TracerPid", "0").equals("0")) {
+            objections.add(refuse("is traced by process " + status.get("TracerPid"), "detach the debugger first"));
+        }
+        if (state.startsWith("T")) {
+            objections.add(refuse("is stopped", "kill -CONT " + pid));
+        }
+        if (!status.getOrDefault("Seccomp", "0").equals("0")) {
+            objections.add(refuse("has a seccomp filter, which may end it for a system call of the agent's", restart));
+        }
+        if (status.getOrDefault("x86_Thread_features", "").contains("shstk")) {
+            objections.add(refuse("has shadow stacks, which do not let a thread be borrowed", restart));
+        }
+        AttachRoom room = room();
+        if (room.addressSpace() < AttachRoom.ADDRESS_SPACE_MIN) {
+            objections.add(refuse(
+                    "may map only " + (room.addressSpace() >> 20) + " MiB more (RLIMIT_AS), and the agent needs "
+                            + (AttachRoom.ADDRESS_SPACE_MIN >> 20),
+                    "prlimit --as=unlimited --pid " + pid));
+        }
+        if (room.threads() < AttachRoom.THREADS_MIN) {
+            objections.add(refuse(
+                    "may have only " + room.threads() + " threads more (pids.max of its control group), and the agent"
+                            + " needs " + AttachRoom.THREADS_MIN,
+                    "raise pids.max"));
+        }
+        if (!sees(library)) {
+            objections.add(refuse(
+                    "does not see " + library + ": it is in a container",
+                    "bind the installation into it by the same path"));
+        }
+        return objections;
+    }
+
+    private @Nullable CommandFailure objectionToLoading(String restart) {
         if (elfClass != ELF_CLASS_64) {
             return refuse("is no program of 64 bits", "mdl doctor says what can be measured");
         }
@@ -118,28 +207,7 @@ record TargetProcess(
         if (!has("/libc.so.6") && !has("/libc-2.")) {
             return refuse("is statically linked: nothing can be loaded into it", "link it dynamically");
         }
-        if (!has("/libc.so.6")) {
-            return refuse("has a glibc older than 2.34", restart);
-        }
-        if (has("/libjvm.so")) {
-            return refuse("hosts a Java runtime already", "for Java there are jcmd and async-profiler");
-        }
-        if (has("/libtsan.so") || has("/libasan.so")) {
-            return refuse("is built with a sanitizer", restart);
-        }
-        if (!status.getOrDefault("TracerPid", "0").equals("0")) {
-            return refuse("is traced by process " + status.get("TracerPid"), "detach the debugger first");
-        }
-        if (status.getOrDefault("State", "").startsWith("T")) {
-            return refuse("is stopped", "kill -CONT " + pid);
-        }
-        if (!status.getOrDefault("Seccomp", "0").equals("0")) {
-            return refuse("has a seccomp filter, which may end it for a system call of the agent's", restart);
-        }
-        if (status.getOrDefault("x86_Thread_features", "").contains("shstk")) {
-            return refuse("has shadow stacks, which do not let a thread be borrowed", restart);
-        }
-        return null;
+        return has("/libc.so.6") ? null : refuse("has a glibc older than 2.34", restart);
     }
 
     private boolean has(String part) {

@@ -254,7 +254,8 @@ public final class SessionStore {
 
     private static String remedy(String wanted) {
         return isRunning(wanted)
-                ? "try: mdl attach " + wanted + "; or start the program with it: mdl run -- PROGRAM"
+                ? "try: mdl attach " + wanted + ", or mdl top --attach " + wanted
+                        + "; or start the program with it: mdl run -- PROGRAM"
                 : "mdl list sessions lists them";
     }
 
