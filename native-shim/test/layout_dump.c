@@ -344,8 +344,16 @@ int main(void) {
   FIELD(mdl_slice_plan, means);
   FIELD(mdl_slice_plan, begun);
   FIELD(mdl_slice_plan, ticks_per_nano);
+  FIELD(mdl_slice_plan, spreads);
   FIELD(mdl_slice_plan, of);
   SIZE(mdl_slice_plan);
+  FIELD(mdl_rate_spread, calls);
+  FIELD(mdl_rate_spread, nanos);
+  FIELD(mdl_rate_spread, rate);
+  FIELD(mdl_rate_spread, rate_nanos);
+  FIELD(mdl_rate_spread, squares);
+  FIELD(mdl_rate_spread, pairs);
+  SIZE(mdl_rate_spread);
   FIELD(mdl_instruction, target);
   FIELD(mdl_instruction, length);
   FIELD(mdl_instruction, kind);

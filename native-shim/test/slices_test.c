@@ -3,7 +3,10 @@
 
 #include "fixture.h"
 #include "record/program_cpu.h"
+#include "record/rate_spread.h"
 #include "record/record.h"
+
+#include <math.h>
 
 enum { LENGTH = 1000, SETTLING = 300, PERIOD = 1000000 };
 
@@ -11,6 +14,7 @@ static uint32_t list[] = {1, 2, 3};
 static uint64_t apart[FUNCTIONS];
 static uint64_t begun[FUNCTIONS];
 static uint32_t means[FUNCTIONS];
+static struct mdl_rate_spread spreads[FUNCTIONS];
 static struct mdl_slice_plan plan;
 
 /* For all functions in the list. */
@@ -18,9 +22,11 @@ static void follow(uint64_t step, bool timed) {
   fixture(false);
   session->flags |= MDL_MIXED;
   memset(apart, 0, sizeof apart);
+  memset(spreads, 0, sizeof spreads);
   plan = (struct mdl_slice_plan){.apart = (uintptr_t)apart,
                                  .means = (uintptr_t)means,
                                  .begun = (uintptr_t)begun,
+                                 .spreads = (uintptr_t)spreads,
                                  .ticks_per_nano = 1e6, /* no slice ends by itself in a test */
                                  .of = {{.functions = (uintptr_t)list,
                                          .count = 3,
@@ -181,7 +187,30 @@ static void shouldKeepASliceOfAClosedPlanClosed(void) {
   CHECK_EQUAL(code[2], OFF);
 }
 
-TESTS({"shouldHaveNoSlicesWithoutAPlan", shouldHaveNoSlicesWithoutAPlan},
+/* Rates of 1, 3 and 3 calls a microsecond: squared differences of 4 and 0, in times of 0.2 ms. */
+static void shouldSumSquaredDifferencesOfNeighbouringRates(void) {
+  struct mdl_rate_spread spread = {0};
+  rate_spread_add(&spread, 200, 200000);
+  CHECK_EQUAL(spread.pairs, 0);
+  rate_spread_add(&spread, 600, 200000);
+  rate_spread_add(&spread, 600, 200000);
+  CHECK_EQUAL(spread.pairs, 2);
+  CHECK(fabs(spread.squares - 4e-6 * 100000) < 1e-9);
+}
+
+static void shouldJoinSlicesInWhichTheProgramHardlyRan(void) {
+  struct mdl_rate_spread spread = {0};
+  rate_spread_add(&spread, 200, 200000);
+  rate_spread_add(&spread, 50, 1);
+  CHECK_EQUAL(spread.pairs, 0);
+  rate_spread_add(&spread, 150, 199999);
+  CHECK_EQUAL(spread.pairs, 1);
+  CHECK(spread.squares < 1e-12);
+}
+
+TESTS({"shouldSumSquaredDifferencesOfNeighbouringRates", shouldSumSquaredDifferencesOfNeighbouringRates},
+      {"shouldJoinSlicesInWhichTheProgramHardlyRan", shouldJoinSlicesInWhichTheProgramHardlyRan},
+      {"shouldHaveNoSlicesWithoutAPlan", shouldHaveNoSlicesWithoutAPlan},
       {"shouldSwitchEntriesOnForASliceAndLeaveExitsOff", shouldSwitchEntriesOnForASliceAndLeaveExitsOff},
       {"shouldNotCountCallsWhileASliceSettles", shouldNotCountCallsWhileASliceSettles},
       {"shouldTimeCallsInDurationSlicesAndCountThemApart", shouldTimeCallsInDurationSlicesAndCountThemApart},

@@ -70,12 +70,24 @@ struct mdl_slicing {
 #define MDL_SLICINGS 4
 #define MDL_SLICE_STEPS 8
 
+/* How much a function's rate varies from one count slice to the next (record/rate_spread.h). The shim writes it; Java sets `squares` and
+ * `pairs` to 0 when it has taken them, and `rate_nanos` when it slices the function anew. */
+struct mdl_rate_spread {
+  uint64_t calls;    /*  0 calls and CPU time in slices since the last rate */
+  uint64_t nanos;    /*  8 */
+  double rate;       /* 16 the last rate, in calls per nanosecond of CPU time */
+  double rate_nanos; /* 24 CPU time that it rests on; 0: there is none */
+  double squares;    /* 32 sum over pairs of successive rates r, s in times t, u: (r - s)^2 / (1/t + 1/u), in calls^2 per nanosecond */
+  uint64_t pairs;    /* 40 their number */
+};
+
 struct mdl_slice_plan {
   uint64_t apart;        /*  0 uint64_t[function_capacity]: calls that count slices do not count, modulo 2^64 */
   uint64_t means;        /*  8 uint32_t[function_capacity]: of how many calls one is timed in duration slices */
   uint64_t begun;        /* 16 uint64_t[function_capacity]: calls when the slice began that is open; the shim's own */
   double ticks_per_nano; /* 24 */
-  struct mdl_slicing of[MDL_SLICINGS]; /* 32 */
+  uint64_t spreads;      /* 32 struct mdl_rate_spread[function_capacity] */
+  struct mdl_slicing of[MDL_SLICINGS]; /* 40 */
 };
 
 /* Size limit of a request and of its answer, in bytes. */
@@ -262,6 +274,7 @@ static_assert(offsetof(struct mdl_api, entry_slow) == 152, "mdl_api.entry_slow")
 static_assert(sizeof(struct mdl_instruction) == 16, "mdl_instruction");
 static_assert(sizeof(struct mdl_pc_place) == 32, "mdl_pc_place");
 static_assert(sizeof(struct mdl_slicing) == 200, "mdl_slicing");
+static_assert(sizeof(struct mdl_rate_spread) == 48, "mdl_rate_spread");
 static_assert(sizeof(struct mdl_api) == 704, "mdl_api");
 
 #endif

@@ -4,6 +4,7 @@
 #include "record/apart_calls.h"
 #include "record/lease.h"
 #include "record/program_cpu.h"
+#include "record/rate_spread.h"
 #include "session/blocks.h"
 #include "session/memory.h"
 
@@ -99,6 +100,15 @@ static void count_apart(void) {
   }
 }
 
+static void note_rates(uint64_t cpu) {
+  apart_calls_take(false);
+  struct mdl_rate_spread *spreads = (struct mdl_rate_spread *)slices.plan->spreads;
+  for (int64_t i = 0; i < slices.count; i++) {
+    uint32_t index = list()[i];
+    rate_spread_add(&spreads[index], calls_of(index) - begun()[index], cpu);
+  }
+}
+
 static void time_calls(bool on) {
   const uint32_t *means = (const uint32_t *)slices.plan->means;
   struct mdl_function *functions = (struct mdl_function *)session->functions;
@@ -161,6 +171,8 @@ void slices_close(void) {
   }
   if (slicing->timed || late) {
     count_apart();
+  } else {
+    note_rates(cpu);
   }
   if (!late) {
     slicing->cpu_nanos[step] += cpu;

@@ -7,7 +7,8 @@ public final class SlicePlanDescriptor {
     public static final long MEANS = 8;
     public static final long BEGUN = 16;
     public static final long TICKS_PER_NANO = 24;
-    public static final long OF = 32;
+    public static final long SPREADS = 32;
+    public static final long OF = 40;
 
     /// Slicings in a plan.
     public static final int SLICINGS = 4;

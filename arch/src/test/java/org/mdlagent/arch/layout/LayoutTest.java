@@ -22,6 +22,7 @@ class LayoutTest {
             Map.entry("mdl_trap_index", TrapIndexDescriptor.class),
             Map.entry("mdl_slicing", SlicingDescriptor.class),
             Map.entry("mdl_slice_plan", SlicePlanDescriptor.class),
+            Map.entry("mdl_rate_spread", RateSpreadDescriptor.class),
             Map.entry("mdl_instruction", InstructionDescriptor.class),
             Map.entry("mdl_header", HeaderDescriptor.class),
             Map.entry("mdl_function", FunctionDescriptor.class),

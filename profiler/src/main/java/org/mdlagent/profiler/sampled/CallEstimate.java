@@ -10,10 +10,11 @@ import org.mdlagent.profiler.estimate.Confidence;
 /// in slices; its estimated calls are that rate times the CPU time of the block. CPU times are in
 /// nanoseconds, without the cost of slices.
 ///
-/// The variance between slices is estimated from neighbouring blocks, by successive differences (Wolter,
-/// "Introduction to Variance Estimation", 2nd edition, chapter 8), which adapts to phases of the program.
+/// The variance between slices is estimated from successive differences of neighbouring slices (Wolter,
+/// "Introduction to Variance Estimation", 2nd edition, chapter 8), block by block, because it differs between
+/// phases of the program.
 final class CallEstimate {
-    /// Degrees of freedom per difference, for independent blocks.
+    /// Degrees of freedom per difference, for independent slices.
     private static final double FREEDOM_OF_DIFFERENCE = 2.0 / 3;
 
     /// Time constant of the recent rate, in CPU time.
@@ -72,18 +73,20 @@ final class CallEstimate {
     private double ratesMet;
     private long met;
 
-    /// Of all blocks: their number, and the sum of w (w - t) / t, where w is the block's CPU time and t its
-    /// CPU time in slices.
-    private long number;
+    /// Of neighbouring slices in the current block: their spread, see [#addSpread].
+    private double waitingSquares;
 
-    private double weights;
+    private long waitingPairs;
 
-    /// Of neighbouring blocks: squared differences of their rates, and the sum of 1 / t of both.
+    /// The same of all blocks.
     private double squares;
 
-    private double inverses;
-    private double rateBefore;
-    private double nanosBefore;
+    private long pairs;
+
+    /// Sums over blocks: variances v, and v^2 divided by its degrees of freedom.
+    private double variance;
+
+    private double variancesPerFreedom;
 
     /// @param nanos CPU time so far in which the function's probes were on and it was not called
     CallEstimate(double nanos) {
@@ -123,9 +126,7 @@ final class CallEstimate {
             lateCalls = calls * LATE_NANOS;
             lateNanos = LATE_NANOS;
         }
-        rateBefore = lateRate();
-        meet(rateBefore);
-        nanosBefore = 0;
+        meet(lateRate());
     }
 
     /// Ends slicing: the function's probes stay on from now on.
@@ -138,6 +139,15 @@ final class CallEstimate {
 
     boolean isSliced() {
         return sliced;
+    }
+
+    /// Adds the spread of rates between neighbouring slices since the last look; before [#addSlices].
+    ///
+    /// @param squares sum of (r - s)^2 / (1/t + 1/u) over pairs of successive rates r, s in CPU times t, u
+    /// @param pairs   their number
+    void addSpread(double squares, long pairs) {
+        waitingSquares += squares;
+        waitingPairs += pairs;
     }
 
     /// Adds what happened since the last look.
@@ -162,19 +172,29 @@ final class CallEstimate {
         double newest = waitingCalls / waitingInSlices;
         blocks += newest * waiting;
         doubtful += waiting * tooLow(newest);
-        weights += waiting * Math.max(0, waiting - waitingInSlices) / waitingInSlices;
-        number++;
+        addVariance(newest, waiting * Math.max(0, waiting - waitingInSlices) / waitingInSlices);
         slices += waitingSlices;
         unseen += Math.max(0, waiting - waitingInSlices);
         meet(newest);
-        if (nanosBefore > 0) {
-            squares += (newest - rateBefore) * (newest - rateBefore);
-            inverses += 1 / waitingInSlices + 1 / nanosBefore;
-        }
-        rateBefore = newest;
-        nanosBefore = waitingInSlices;
         observe(newest, waiting);
         forgetBlock();
+    }
+
+    /// @param weight the block's variance, divided by the mean of squared differences
+    private void addVariance(double newest, double weight) {
+        squares += waitingSquares;
+        pairs += waitingPairs;
+        boolean own = waitingPairs > 0;
+        double mean = own ? waitingSquares / waitingPairs : squares / Math.max(1, pairs);
+        // A Poisson process has a variance equal to its mean.
+        double added = weight * Math.max(mean, newest);
+        variance += added;
+        variancesPerFreedom += added * added / Math.max(1, FREEDOM_OF_DIFFERENCE * (own ? waitingPairs : pairs));
+    }
+
+    /// Effective degrees of freedom of a sum of variances (Satterthwaite 1946).
+    private double freedom() {
+        return variance == 0 ? 1 : variance * variance / variancesPerFreedom;
     }
 
     /// By how much the block's rate may be too low.
@@ -197,6 +217,8 @@ final class CallEstimate {
         waitingSlices = 0;
         waitingInSlices = 0;
         waitingHot = 0;
+        waitingSquares = 0;
+        waitingPairs = 0;
     }
 
     /// Estimated calls of the current block, by the recent rate if it has no slice yet.
@@ -230,20 +252,17 @@ final class CallEstimate {
 
     /// Variance of a normal distribution whose 95 % interval is as wide as that of [#calls].
     double variance() {
-        double waited = number == 0 && !isKnown() ? RATE_MAX * waiting : waitingCalls();
+        double waited = slices == 0 && !isKnown() ? RATE_MAX * waiting : waitingCalls();
         double unmet = guessed + gapCalls() + waited;
         double guess = square(unmet / Confidence.QUANTILE_95) + square(doubtful / Confidence.QUANTILE_95);
-        if (number == 0) {
+        if (slices == 0) {
             return guess;
         }
-        double least = lateRate(); // a Poisson process has a variance equal to its mean
-        double seen = inverses > 0 ? squares / inverses : least;
-        double freedom = Math.max(1, FREEDOM_OF_DIFFERENCE * (number - 1));
-        double wider = Confidence.quantile95(freedom) / Confidence.QUANTILE_95;
+        double wider = Confidence.quantile95(freedom()) / Confidence.QUANTILE_95;
         // In a phase that no slice met, the rate is taken to be the mean of the slices that met calls.
         double part = Math.min(1, Confidence.UNMET_OBSERVATIONS / slices);
         double phase = met == 0 ? 0 : part * unseen * ratesMet / met;
-        return weights * Math.max(seen, least) * wider * wider + guess + square(phase / Confidence.QUANTILE_95);
+        return variance * wider * wider + guess + square(phase / Confidence.QUANTILE_95);
     }
 
     private static double square(double value) {

@@ -118,6 +118,9 @@ final class CallEstimates {
                 if (slicing < 0) {
                     estimate(i).addSlices(all, fresh, 0, 0, 0);
                 } else {
+                    Slicer.Spread spread = slicer.takeSpread(i);
+                    double passed = Math.max(PASSED_MIN, nanos[slicing] / Math.max(1, slicer.cpuNanos(slicing)));
+                    estimate(i).addSpread(spread.squares() / passed, spread.pairs());
                     estimate(i).addSlices(all, fresh, slicer.slices(slicing), nanos[slicing], hot[slicing]);
                 }
             } else {
@@ -147,6 +150,7 @@ final class CallEstimates {
     ///
     /// @param rate calls per nanosecond, if a better rate is known; else NaN
     void startSlices(int function, double rate) {
+        slicer.forgetRate(function);
         estimate(function).startSlices(rate);
     }
 

@@ -1,5 +1,6 @@
 package org.mdlagent.profiler.sampled;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
@@ -234,13 +235,10 @@ public final class SampledProfiler implements Collector {
         }
     }
 
-    /// Slices the function from now on: its probes go off, and calls are only counted.
-    ///
-    /// @param rate calls per nanosecond of CPU time, if a better rate is known; else NaN
-    private void startSlices(int function, double rate) {
+    /// Notes that the function will be sliced: its probes go off with `changes`.
+    private void leaveTier(int function) {
         probes.setTier(function, Tier.SLICED);
         tiers.move(function, Tier.SLICED, probes.isTierNamed(function), readings.calls(function));
-        estimates.startSlices(function, rate);
         new FunctionRecordWriter(probes.function(function)).setRemaining(0);
         changes.add(function);
     }
@@ -318,7 +316,8 @@ public final class SampledProfiler implements Collector {
                     new FunctionRecordWriter(probes.function(i)).removeFlags(FunctionDescriptor.FLAG_EVERY_CALL);
                     again[goOn++] = i;
                 } else {
-                    startSlices(i, Double.NaN);
+                    leaveTier(i);
+                    estimates.startSlices(i, Double.NaN);
                 }
             }
         }
@@ -350,13 +349,21 @@ public final class SampledProfiler implements Collector {
     private void moveTo(int[] means) {
         drainRings();
         changes.clear();
+        List<Integer> frequent = new ArrayList<>();
         for (int i = 0; i < means.length; i++) {
             boolean slices = means[i] == TierChoice.SLICED && tiers.rate(i) > 0;
             if (slices && !estimates.isSliced(i) && !probes.isLeftOut(i)) {
-                startSlices(i, tiers.rate(i));
+                frequent.add(i);
+                leaveTier(i);
             }
         }
         changes.disarm();
+        if (!frequent.isEmpty()) {
+            look(); // until now their calls were counted: they are not those of slices
+        }
+        for (int function : frequent) {
+            estimates.startSlices(function, tiers.rate(function));
+        }
         changes.clear();
         for (int i = 0; i < means.length; i++) {
             if (means[i] != TierChoice.SLICED && means[i] != tiers.mean(i) && !probes.isLeftOut(i)) {

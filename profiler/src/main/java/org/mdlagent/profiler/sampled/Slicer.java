@@ -3,6 +3,7 @@ package org.mdlagent.profiler.sampled;
 import java.lang.foreign.Arena;
 import java.util.Arrays;
 import org.mdlagent.arch.layout.HeaderDescriptor;
+import org.mdlagent.arch.layout.RateSpreadDescriptor;
 import org.mdlagent.arch.layout.SlicePlanDescriptor;
 import org.mdlagent.arch.layout.SlicingDescriptor;
 import org.mdlagent.arch.session.FunctionRecordWriter;
@@ -31,6 +32,7 @@ final class Slicer {
     private final long[] lists = new long[SlicePlanDescriptor.SLICINGS];
     private long apart;
     private long means;
+    private long spreads;
     private boolean planned;
 
     /// By function: the number of the slices that count its calls, and the slicing that times them; -1 for
@@ -81,6 +83,10 @@ final class Slicer {
             Memory.putLong(plan + SlicePlanDescriptor.MEANS, means);
             long begun = Arena.global().allocate(most * Long.BYTES, Long.BYTES).address();
             Memory.putLong(plan + SlicePlanDescriptor.BEGUN, begun);
+            spreads = Arena.global()
+                    .allocate(most * RateSpreadDescriptor.SIZE, Long.BYTES)
+                    .address();
+            Memory.putLong(plan + SlicePlanDescriptor.SPREADS, spreads);
             Memory.putDouble(plan + SlicePlanDescriptor.TICKS_PER_NANO, ticksPerNano);
         }
     }
@@ -92,6 +98,28 @@ final class Slicer {
     /// A function's calls so far that were counted outside count slices.
     long apart(int function) {
         return Memory.getLong(apart + (long) function * Long.BYTES);
+    }
+
+    /// How much a function's rate varied between neighbouring slices since the last look. See
+    /// `struct mdl_rate_spread` of `mdl/api.h`.
+    ///
+    /// @param squares in calls^2 per nanosecond of CPU time, the cost of counting included
+    record Spread(double squares, long pairs) {}
+
+    Spread takeSpread(int function) {
+        long at = spread(function);
+        double squares = Double.longBitsToDouble(Memory.getLong(at + RateSpreadDescriptor.SQUARES));
+        Memory.putDouble(at + RateSpreadDescriptor.SQUARES, 0);
+        return new Spread(squares, take(at + RateSpreadDescriptor.PAIRS));
+    }
+
+    /// Does not compare the function's next slice with the last one, which was long ago.
+    void forgetRate(int function) {
+        Memory.putDouble(spread(function) + RateSpreadDescriptor.RATE_NANOS, 0);
+    }
+
+    private long spread(int function) {
+        return spreads + function * RateSpreadDescriptor.SIZE;
     }
 
     /// Nanoseconds to open and close a slice, per function in it.
