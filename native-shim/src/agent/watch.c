@@ -64,6 +64,6 @@ _Noreturn static void *watch(void *unused) {
 
 void watch_start(void) {
   if (threads_start_agent(watch) != 0) {
-    log_line("nobody watches the JVM: there is no thread for it", NULL);
+    log_line("watchdog disabled: cannot create its thread", NULL);
   }
 }

@@ -48,7 +48,7 @@ static void load_decoder(void) {
       !ZYAN_SUCCESS(init(&full_decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64)) ||
       !ZYAN_SUCCESS(init(&length_decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64)) ||
       !ZYAN_SUCCESS(enable_mode(&length_decoder, ZYDIS_DECODER_MODE_MINIMAL, ZYAN_TRUE))) {
-    log_line("no instruction decoder: libZydis.so.4.0 is not what it should be", NULL);
+    log_line("no instruction decoder: libZydis.so.4.0 is damaged or of another version", NULL);
     return;
   }
   instruction_at = instruction;

@@ -187,7 +187,7 @@ class CalledFunctionsIT {
         start("-fpatchable-function-entry=5");
 
         assertThat(Dist.ask(session, "metric force missing"))
-                .contains("no_such_function: neither the program nor a library of its start has such a function")
+                .contains("no_such_function: neither the program nor a library loaded at its start has this function")
                 .contains("setjmp: neither");
     }
 

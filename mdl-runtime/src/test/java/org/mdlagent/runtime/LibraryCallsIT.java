@@ -210,7 +210,7 @@ class LibraryCallsIT {
         start("-DPOINTERS");
 
         assertThat(Dist.ask(session, "metric enable memory_freed"))
-                .contains("calls of free in library_calls: those by a pointer to it are not seen");
+                .contains("calls of free in library_calls: calls through a pointer are not seen");
         call(TIMES);
 
         assertThat(output.readLine()).isEqualTo("same");

@@ -106,7 +106,7 @@ class LiveMetricsIT {
                 .isEqualTo("mdl: not measured: calls of serve that 1 thread is in: they began before; the next call"
                         + " counts\n");
         assertThat(mdl("enable", session, "exec_time@/Code/serves.c/main").err())
-                .contains("exec_time counts from when main begins, which it has");
+                .contains("exec_time starts with main, and main runs already");
     }
 
     @Test

@@ -131,7 +131,7 @@ class MetricsIT {
 
         assertThat(Dist.ask(session, "metric enable msgs@/Code/*/*"))
                 .startsWith("ok\n4\t16\t")
-                .contains("/Code/messages.c/main: msgs counts from when main begins");
+                .contains("/Code/messages.c/main: msgs starts with main");
         call(100);
         assertThat(value("msgs@/Code/messages.c/foo")).isEqualTo(300);
         assertThat(value("msgs@/Code/messages.c/bar")).isEqualTo(100);

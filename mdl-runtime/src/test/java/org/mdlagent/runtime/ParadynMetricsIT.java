@@ -55,9 +55,9 @@ class ParadynMetricsIT {
 
             assertThat(answers).hasSizeGreaterThanOrEqualTo(40);
             assertThat(names(answers, "0 points.*")).isSubsetOf("page_faults");
-            assertThat(names(answers, "not measured: .* counts from when main begins, .*"))
+            assertThat(names(answers, "not measured: .* starts with main, .*"))
                     .containsExactly("active_processes", "cpu", "cpu_inclusive", "exec_time", "exec_time_inclusive");
-            assertThat(names(answers, "not measured: (?!.* counts from when main begins).*"))
+            assertThat(names(answers, "not measured: (?!.* starts with main).*"))
                     .containsOnlyOnce("msg_bytes", "threads_created", "trace_start")
                     .isSubsetOf("msg_bytes", "page_faults", "threads_created", "trace_start");
             assertValues(session, answers);

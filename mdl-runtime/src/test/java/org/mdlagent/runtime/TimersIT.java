@@ -128,7 +128,7 @@ class TimersIT {
     void shouldRefuseWhatCountsFromWhenMainBegins() throws Exception {
         for (String metric : List.of("cpu", "cpu_inclusive", "exec_time", "active_processes")) {
             assertThat(Dist.ask(session, "metric enable " + metric))
-                    .startsWith("error " + metric + " counts from when main begins");
+                    .startsWith("error " + metric + " starts with main");
         }
         enable("cpu" + FUNCTION + "waiting", 1);
     }

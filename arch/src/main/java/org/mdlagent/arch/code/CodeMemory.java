@@ -52,7 +52,7 @@ public final class CodeMemory {
 
     private final NativeApi api;
 
-    /// By address, disjoint. Copy on write.
+    /// Mappings by address, disjoint. Copy on write.
     private volatile Mapping[] mappings = {};
 
     /// Parts in whose place the file's text is.

@@ -36,7 +36,7 @@ public sealed interface Redirect {
 
     private static long action(int kind, int length, long target) {
         if (target >>> TrapDescriptor.LENGTH_SHIFT != 0) {
-            throw new IllegalArgumentException("no address of a user's: 0x" + Long.toHexString(target));
+            throw new IllegalArgumentException("not a user-space address: 0x" + Long.toHexString(target));
         }
         return (long) kind << TrapDescriptor.KIND_SHIFT | (long) length << TrapDescriptor.LENGTH_SHIFT | target;
     }

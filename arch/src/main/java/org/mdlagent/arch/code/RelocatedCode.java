@@ -7,10 +7,10 @@ import java.util.Arrays;
 /// Code with the effect of instructions at another address.
 ///
 /// @param bytes  the code
-/// @param starts of each byte of the instructions the offset of the code that stands for the instruction which
-///     begins there; -1 where none begins
-/// @param jump   where all of it is the same wherever it stands, but for a jump behind which the instructions go on:
-///     the offset of the 32-bit displacement, with which the code ends; else -1
+/// @param starts for each byte of the original instructions, the offset of the copy of the instruction that begins
+///     there; -1 if none begins there
+/// @param jump   offset of the 32-bit displacement of the final jump back, if nothing else depends on the address
+///     of the code; else -1
 public record RelocatedCode(byte[] bytes, int[] starts, int jump) {
     /// Whether [#moved] can move the code.
     public boolean isMovable() {
@@ -19,10 +19,10 @@ public record RelocatedCode(byte[] bytes, int[] starts, int jump) {
 
     /// The same code, `distance` bytes higher.
     ///
-    /// @throws IllegalArgumentException if the code must be generated anew, or its jump does not reach
+    /// @throws IllegalArgumentException if the code must be generated again, or its jump does not reach
     public RelocatedCode moved(long distance) {
         if (!isMovable()) {
-            throw new IllegalArgumentException("code that depends on where it stands");
+            throw new IllegalArgumentException("this code depends on its address");
         }
         byte[] copy = Arrays.copyOf(bytes, bytes.length);
         ByteBuffer code = ByteBuffer.wrap(copy).order(ByteOrder.LITTLE_ENDIAN);

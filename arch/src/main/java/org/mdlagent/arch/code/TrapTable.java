@@ -14,7 +14,7 @@ import org.mdlagent.arch.shim.StoreList;
 /// Guarantees G1 a handler that runs after [#publish] returned, on a thread that met the byte, sees the row's action
 ///            G2 a handler sees one of the row's actions untorn: it is one word
 ///            G3 rows and replaced indices are never freed, so a late handler reads valid memory
-/// Progress   P1 handlers never wait; writers of different rows do not wait for each other, but for [#row]
+/// Progress   P1 handlers never wait; writers of different rows do not wait for each other, except in [#row]
 ///
 /// | step | writer | handler |
 /// | --- | --- | --- |

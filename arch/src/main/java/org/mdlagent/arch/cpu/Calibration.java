@@ -56,7 +56,7 @@ public record Calibration(
             throw new IllegalArgumentException("tmaxTicks=" + tmaxTicks + " is not from 1 to " + TICKS_MAX);
         }
         if (tmaxTicks < Math.max(floorTicks, Math.max(failingWaitTicks, latencyTicks))) {
-            throw new IllegalArgumentException("tmaxTicks=" + tmaxTicks + " is less than what it was made of");
+            throw new IllegalArgumentException("tmaxTicks=" + tmaxTicks + " is less than its own measurements");
         }
     }
 
@@ -108,7 +108,7 @@ public record Calibration(
         }
         int mode = (int) Files.getAttribute(file, "unix:mode", LinkOption.NOFOLLOW_LINKS);
         if ((mode & WRITABLE_BY_OTHERS) != 0) {
-            throw new IOException("others than its owner may write to it");
+            throw new IOException("others may write to it");
         }
         try (InputStream in = Files.newInputStream(file, LinkOption.NOFOLLOW_LINKS)) {
             byte[] bytes = in.readNBytes(FILE_BYTES_MAX + 1);

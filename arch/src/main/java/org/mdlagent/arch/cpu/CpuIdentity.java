@@ -14,7 +14,7 @@ import org.mdlagent.arch.shim.NativeApi;
 /// Inside and outside a target process it comes from the same two sources: `/proc/cpuinfo`, the only source of the
 /// microcode revision, and CPUID, the only source of the hypervisor. Texts are printable ASCII.
 ///
-/// @param vendor       of CPUID leaf 0; "" when the kernel does not tell
+/// @param vendor       of CPUID leaf 0; "" if unknown
 /// @param microcode    revision as the kernel prints it, "" when it does not
 /// @param hypervisor   of CPUID leaf 40000000h, "" on bare metal
 /// @param tscInvariant whether the time-stamp counter counts time, whatever the processor does
@@ -63,7 +63,7 @@ public record CpuIdentity(
         try {
             return of(cpuinfo(), value(answer, "hypervisor"), Long.parseLong(value(answer, "tsc_hz")));
         } catch (NumberFormatException e) {
-            throw new IOException(trial + " does not tell what it runs on", e);
+            throw new IOException(trial + " does not report processor and clock", e);
         }
     }
 

@@ -82,7 +82,7 @@ final class DwarfValue {
         return in;
     }
 
-    /// Its offset in that section.
+    /// The string's offset in that section.
     long textAt() {
         return textAt;
     }

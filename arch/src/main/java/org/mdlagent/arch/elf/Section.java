@@ -5,7 +5,7 @@ package org.mdlagent.arch.elf;
 /// @param name from the section name table, "" where there is none
 /// @param type `sh_type`
 /// @param flags `sh_flags`
-/// @param address virtual address at link time, 0 for what is not loaded
+/// @param address virtual address at link time, 0 if it is not loaded
 /// @param offset bytes from the file's start
 /// @param size bytes
 /// @param link `sh_link`

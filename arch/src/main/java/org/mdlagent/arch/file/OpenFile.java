@@ -80,7 +80,7 @@ public final class OpenFile implements AutoCloseable {
         if (attributes.get(name) instanceof Number number) {
             return number;
         }
-        throw new IllegalStateException("a file without " + name);
+        throw new IllegalStateException("missing file attribute " + name);
     }
 
     /// Opens a directory; follows links.

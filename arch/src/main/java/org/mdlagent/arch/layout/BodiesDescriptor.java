@@ -1,7 +1,7 @@
 package org.mdlagent.arch.layout;
 
-/// Offsets in `struct mdl_bodies` of `mdl/layout.h`, the targets of stubs: bytes from its start. The header
-/// documents each field.
+/// Byte offsets in `struct mdl_bodies` (`mdl/layout.h`), the targets of stubs. The header documents each
+/// field.
 public final class BodiesDescriptor {
     public static final long ALIAS = 0;
     public static final long DISPLACEMENT = 8;

@@ -1,7 +1,7 @@
 package org.mdlagent.arch.layout;
 
-/// Offsets in `struct mdl_call` of `mdl/layout.h`, a timed call that runs: bytes from its start.
-/// What each field means, its unit and its writer stand there.
+/// Byte offsets in `struct mdl_call` (`mdl/layout.h`), a timed call that runs. The header documents each
+/// field.
 public final class CallDescriptor {
     public static final long INSIDE = 0;
     public static final long BEFORE = 8;

@@ -1,7 +1,7 @@
 package org.mdlagent.arch.layout;
 
-/// Offsets in `struct mdl_countdown` of `mdl/layout.h`, how a thread chooses which calls of a function it times: bytes
-/// from its start. What each field means, its unit and its writer stand there.
+/// Byte offsets in `struct mdl_countdown` (`mdl/layout.h`), a thread's choice of timed calls of a function.
+/// The header documents each field.
 public final class CountdownDescriptor {
     public static final long LEFT = 0;
     public static final long WEIGHT = 4;

@@ -1,7 +1,7 @@
 package org.mdlagent.arch.layout;
 
-/// Offsets in `struct mdl_edge` of `mdl/layout.h`, the calls of a function by one caller: bytes from its start.
-/// What each field means, its unit and its writer stand there.
+/// Byte offsets in `struct mdl_edge` (`mdl/layout.h`), the calls of a function by one caller. The header
+/// documents each field.
 public final class EdgeDescriptor {
     public static final long NEXT = 0;
     public static final long CALLER = 8;

@@ -1,7 +1,7 @@
 package org.mdlagent.arch.layout;
 
-/// Offsets in `struct mdl_frame` of `mdl/layout.h`, a frame of the shadow stack: bytes from its start.
-/// What each field means, its unit and its writer stand there.
+/// Byte offsets in `struct mdl_frame` (`mdl/layout.h`), a frame of the shadow stack. The header documents
+/// each field.
 public final class FrameDescriptor {
     public static final long KEY = 0;
     public static final long FUNCTION = 8;

@@ -1,7 +1,7 @@
 package org.mdlagent.arch.layout;
 
-/// Offsets in `struct mdl_function` of `mdl/layout.h`, a probed function: what its sites share, its names and its
-/// estimates: bytes from its start. What each field means, its unit and its writer stand there.
+/// Byte offsets in `struct mdl_function` (`mdl/layout.h`), a probed function: what its sites share, its names
+/// and its estimates. The header documents each field.
 public final class FunctionDescriptor {
     public static final long ADDRESS = 0;
     public static final long DEADLINE = 8;

@@ -1,7 +1,7 @@
 package org.mdlagent.arch.layout;
 
-/// Offsets in `struct mdl_header` of `mdl/layout.h`, the header of the session file: bytes from its start.
-/// What each field means, its unit and its writer stand there.
+/// Byte offsets in `struct mdl_header` (`mdl/layout.h`), the header of the session file. The header documents
+/// each field.
 public final class HeaderDescriptor {
     public static final long MAGIC = 0;
     public static final long VERSION = 8;

@@ -1,7 +1,7 @@
 package org.mdlagent.arch.layout;
 
-/// Offsets in `struct mdl_instruction` of `mdl/api.h`, a decoded instruction: bytes from its start. What each field
-/// means stands there.
+/// Byte offsets in `struct mdl_instruction` (`mdl/api.h`), a decoded instruction. The header documents each
+/// field.
 public final class InstructionDescriptor {
     public static final long TARGET = 0;
     public static final long LENGTH = 8;

@@ -1,7 +1,7 @@
 package org.mdlagent.arch.layout;
 
-/// Offsets in `struct mdl_jump` of `mdl/layout.h`, a jump that comes and goes in steps: bytes from its start.
-/// What each field means, its unit and its writer stand there.
+/// Byte offsets in `struct mdl_jump` (`mdl/layout.h`), a jump that is installed and removed in steps. The
+/// header documents each field.
 public final class JumpDescriptor {
     public static final long AT = 0;
     public static final long ON = 8;

@@ -1,7 +1,7 @@
 package org.mdlagent.arch.layout;
 
-/// Offsets in `struct mdl_metric` of `mdl/layout.h`, a metric that is measured for a focus: bytes from its start. What
-/// each field means, its unit and its writer stand there.
+/// Byte offsets in `struct mdl_metric` (`mdl/layout.h`), a metric that is measured for a focus. The header
+/// documents each field.
 public final class MetricDescriptor {
     public static final long NEXT = 0;
     public static final long STATE = 8;

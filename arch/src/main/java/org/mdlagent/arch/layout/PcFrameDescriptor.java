@@ -1,7 +1,7 @@
 package org.mdlagent.arch.layout;
 
-/// Offsets in `struct mdl_pc_frame` of `mdl/layout.h`, a place in code that was sampled: bytes from its start. The
-/// meaning, unit and writer of each field are there.
+/// Byte offsets in `struct mdl_pc_frame` (`mdl/layout.h`), a place in code that was sampled. The header
+/// documents each field.
 public final class PcFrameDescriptor {
     public static final long SAMPLES = 0;
     public static final long ADDRESS = 8;

@@ -1,7 +1,7 @@
 package org.mdlagent.arch.layout;
 
-/// Offsets in `struct mdl_pc_node` of `mdl/layout.h`, a sampled call path: bytes from its start. The meaning, unit and
-/// writer of each field are there.
+/// Byte offsets in `struct mdl_pc_node` (`mdl/layout.h`), a sampled call path. The header documents each
+/// field.
 public final class PcNodeDescriptor {
     public static final long SAMPLES = 0;
     public static final long PARENT = 8;

@@ -1,7 +1,7 @@
 package org.mdlagent.arch.layout;
 
-/// Offsets in `struct mdl_pc_sample` of `mdl/layout.h`, one sample of a thread: bytes from its start. What each field
-/// means, its unit and its writer stand there.
+/// Byte offsets in `struct mdl_pc_sample` (`mdl/layout.h`), one sample of a thread. The header documents each
+/// field.
 public final class PcSampleDescriptor {
     public static final long ADDRESS = 0;
     public static final long MILLIS = 8;

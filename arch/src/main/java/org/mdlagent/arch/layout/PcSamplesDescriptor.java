@@ -1,7 +1,7 @@
 package org.mdlagent.arch.layout;
 
-/// Offsets in `struct mdl_pc_samples` of `mdl/layout.h`, where the program's threads spent their CPU time: bytes from
-/// its start. What each field means, its unit and its writer stand there.
+/// Byte offsets in `struct mdl_pc_samples` (`mdl/layout.h`), where the program's threads spent their CPU
+/// time. The header documents each field.
 public final class PcSamplesDescriptor {
     public static final long PERIOD_NANOS = 0;
     public static final long SAMPLES = 8;

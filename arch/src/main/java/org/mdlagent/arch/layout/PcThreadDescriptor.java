@@ -1,7 +1,7 @@
 package org.mdlagent.arch.layout;
 
-/// Byte offsets in `struct mdl_pc_thread` of `mdl/layout.h`, a sampled thread. The header states the meaning, unit and
-/// writer of each field.
+/// Byte offsets in `struct mdl_pc_thread` (`mdl/layout.h`), a sampled thread. The header documents each
+/// field.
 public final class PcThreadDescriptor {
     public static final long SAMPLES = 0;
     public static final long TID = 8;

@@ -1,7 +1,7 @@
 package org.mdlagent.arch.layout;
 
-/// Offsets in `struct mdl_point` of `mdl/layout.h`, a point of a metric's history: bytes from its start. What each
-/// field means stands there.
+/// Byte offsets in `struct mdl_point` (`mdl/layout.h`), a point of a metric's history. The header documents
+/// each field.
 public final class PointDescriptor {
     public static final long TSC = 0;
     public static final long AMOUNT = 8;

@@ -1,7 +1,7 @@
 package org.mdlagent.arch.layout;
 
-/// Offsets in `struct mdl_process` of `mdl/layout.h`, one process of a session: bytes from its start. What each field
-/// means, its unit and its writer stand there.
+/// Byte offsets in `struct mdl_process` (`mdl/layout.h`), one process of a session. The header documents each
+/// field.
 public final class ProcessDescriptor {
     public static final long OWNER = 0;
     public static final long NEXT = 40;

@@ -1,7 +1,7 @@
 package org.mdlagent.arch.layout;
 
-/// Offsets in `struct mdl_record` of `mdl/layout.h`, a timed call that tells its caller, in a thread's ring: bytes
-/// from its start. What each field means, its unit and its writer stand there.
+/// Byte offsets in `struct mdl_record` (`mdl/layout.h`), a timed call with its caller, in a thread's ring.
+/// The header documents each field.
 public final class RecordDescriptor {
     public static final long START = 0;
     public static final long DURATION = 8;

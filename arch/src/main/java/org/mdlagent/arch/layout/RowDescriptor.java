@@ -1,7 +1,7 @@
 package org.mdlagent.arch.layout;
 
-/// Offsets in `struct mdl_row` of `mdl/layout.h`, a histogram of durations in ticks: bytes from its start.
-/// What each field means, its unit and its writer stand there.
+/// Byte offsets in `struct mdl_row` (`mdl/layout.h`), a histogram of durations in ticks. The header documents
+/// each field.
 public final class RowDescriptor {
     public static final long COUNT = 0;
     public static final long TOTAL = 8;

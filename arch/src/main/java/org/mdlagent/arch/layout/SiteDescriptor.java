@@ -1,7 +1,7 @@
 package org.mdlagent.arch.layout;
 
-/// Offsets in `struct mdl_site` of `mdl/layout.h`, a patch site that one store toggles: bytes from its start.
-/// What each field means, its unit and its writer stand there.
+/// Byte offsets in `struct mdl_site` (`mdl/layout.h`), a patch site that one store toggles. The header
+/// documents each field.
 public final class SiteDescriptor {
     public static final long FUNCTION = 0;
     public static final long STORE = 8;

@@ -1,7 +1,7 @@
 package org.mdlagent.arch.layout;
 
-/// Offsets in `struct mdl_slice_chunk` of `mdl/layout.h`, a part of a slice's functions: bytes from its start. What
-/// each field means, its unit and its writer stand there.
+/// Byte offsets in `struct mdl_slice_chunk` (`mdl/layout.h`), a part of a slice's functions. The header
+/// documents each field.
 public final class SliceChunkDescriptor {
     public static final long NEXT = 0;
     public static final long BYTES_AT = 8;

@@ -1,7 +1,7 @@
 package org.mdlagent.arch.layout;
 
-/// Offsets in `struct mdl_slice` of `mdl/layout.h`, what was measured in a slice of time: bytes from its start. What
-/// each field means, its unit and its writer stand there.
+/// Byte offsets in `struct mdl_slice` (`mdl/layout.h`), the measurements of a slice of time. The header
+/// documents each field.
 public final class SliceDescriptor {
     public static final long START_TSC = 0;
     public static final long END_TSC = 8;

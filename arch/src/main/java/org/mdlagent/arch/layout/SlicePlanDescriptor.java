@@ -1,7 +1,6 @@
 package org.mdlagent.arch.layout;
 
-/// Offsets in `struct mdl_slice_plan` of `mdl/api.h`: bytes from its start. What each field means, its unit and
-/// its writer stand there.
+/// Byte offsets in `struct mdl_slice_plan` (`mdl/api.h`). The header documents each field.
 public final class SlicePlanDescriptor {
     public static final long APART = 0;
     public static final long MEANS = 8;

@@ -1,7 +1,7 @@
 package org.mdlagent.arch.layout;
 
-/// Offsets in `struct mdl_slices` of `mdl/layout.h`, what was measured when: bytes from its start. What each field
-/// means, its unit and its writer stand there.
+/// Byte offsets in `struct mdl_slices` (`mdl/layout.h`), the ring of time slices. The header documents each
+/// field.
 public final class SlicesDescriptor {
     public static final long COMPLETE = 0;
     public static final long ROWS = 64;

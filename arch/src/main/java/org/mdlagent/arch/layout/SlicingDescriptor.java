@@ -1,7 +1,7 @@
 package org.mdlagent.arch.layout;
 
-/// Offsets in `struct mdl_slicing` of `mdl/api.h`, functions whose probes are on in slices of time, all alike:
-/// bytes from its start. What each field means, its unit and its writer stand there.
+/// Byte offsets in `struct mdl_slicing` (`mdl/api.h`), functions whose probes are on in slices of time, all
+/// alike. The header documents each field.
 public final class SlicingDescriptor {
     public static final long FUNCTIONS = 0;
     public static final long COUNT = 8;

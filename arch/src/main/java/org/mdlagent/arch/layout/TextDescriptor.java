@@ -1,7 +1,7 @@
 package org.mdlagent.arch.layout;
 
-/// Offsets in `struct mdl_text` of `mdl/api.h`, text that a copy may replace: bytes from its start. The meaning of each
-/// field is there.
+/// Byte offsets in `struct mdl_text` (`mdl/api.h`), text that a copy may replace. The header documents each
+/// field.
 public final class TextDescriptor {
     public static final long START = 0;
     public static final long LENGTH = 8;

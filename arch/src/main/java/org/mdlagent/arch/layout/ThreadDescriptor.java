@@ -1,7 +1,7 @@
 package org.mdlagent.arch.layout;
 
-/// Offsets in `struct mdl_thread` of `mdl/layout.h`, the block of one application thread: bytes from its start.
-/// What each field means, its unit and its writer stand there.
+/// Byte offsets in `struct mdl_thread` (`mdl/layout.h`), the block of one application thread. The header
+/// documents each field.
 public final class ThreadDescriptor {
     public static final long SP = 0;
     public static final long SP_LIMIT = 8;

@@ -1,7 +1,7 @@
 package org.mdlagent.arch.layout;
 
-/// Offsets in `struct mdl_trap` of `mdl/layout.h`, what a thread does that meets a trapping byte: bytes from its
-/// start. What each field means, its unit and its writer stand there.
+/// Byte offsets in `struct mdl_trap` (`mdl/layout.h`), a thread's continuation at a trapping byte. The header
+/// documents each field.
 public final class TrapDescriptor {
     public static final long ADDRESS = 0;
     public static final long ACTION = 8;

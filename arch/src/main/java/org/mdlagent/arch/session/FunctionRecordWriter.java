@@ -82,7 +82,7 @@ public record FunctionRecordWriter(long address) {
         Memory.putInt(address + FunctionDescriptor.ENTRY_SITES, entries);
     }
 
-    /// Number of further timed calls that tell their callers.
+    /// Number of further timed calls whose callers are recorded.
     public void setRemaining(int calls) {
         Memory.putInt(address + FunctionDescriptor.REMAINING, calls);
     }

@@ -92,7 +92,7 @@ public record SiteRecordWriter(long address) {
         Memory.putLong(address + SiteDescriptor.SNIPPETS, code);
     }
 
-    /// How the jump comes and goes that the site's toggle stands behind.
+    /// How the jump to the site's gate is installed and removed.
     ///
     /// @param jump address of a struct mdl_jump
     public void setSteps(long jump) {

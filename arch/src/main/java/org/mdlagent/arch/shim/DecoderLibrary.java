@@ -57,7 +57,7 @@ public final class DecoderLibrary {
             int minimal =
                     (int) function(zydis, "ZydisDecoderEnableMode", ENABLE_MODE).invokeExact(decoder, MODE_MINIMAL, 1);
             if (made < 0 || minimal < 0) {
-                throw new IllegalArgumentException("libZydis.so.4.0 is not what it should be");
+                throw new IllegalArgumentException("libZydis.so.4.0 is damaged or of another version");
             }
         } catch (IllegalArgumentException e) {
             throw e;

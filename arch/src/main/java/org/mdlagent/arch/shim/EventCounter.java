@@ -17,7 +17,7 @@ public final class EventCounter {
 
     private final NativeApi api;
 
-    /// By thread.
+    /// Counters by thread.
     private final Map<Integer, Long> descriptors = new HashMap<>();
 
     private EventCounter(NativeApi api) {
@@ -100,10 +100,9 @@ public final class EventCounter {
                         + PerfEvents.refusal(PerfEvents.paranoid(), PerfEvents.COUNTING_MAX, "it");
             case PerfEvents.EPERM -> "perf_event_open is forbidden here, as in many containers";
             case PerfEvents.ENOENT -> "this kernel does not count it";
-            case PerfEvents.EBADF ->
-                "unshare is refused here, so the agent has no descriptors of its own to count with";
-            case PerfEvents.EINVAL -> "this kernel cannot count threads together: Linux 5.13 can";
-            case PerfEvents.EMFILE -> "the process may not have as many descriptors as it has threads: ulimit -n";
+            case PerfEvents.EBADF -> "unshare is refused here, and the agent needs its own descriptor table";
+            case PerfEvents.EINVAL -> "this kernel cannot count threads together: Linux 5.13 or later is needed";
+            case PerfEvents.EMFILE -> "it needs a descriptor per thread: raise ulimit -n";
             default -> "perf_event_open is refused: errno " + errno;
         };
     }

@@ -164,7 +164,7 @@ public final class NativeApi implements CodeWriter {
     /// @throws IllegalArgumentException if the shim was built from another version of `mdl/api.h`
     public NativeApi(long table) {
         if (Memory.getLong(table) != SIZE) {
-            throw new IllegalArgumentException("libmdlagent.so and the runtime image do not belong together: table of "
+            throw new IllegalArgumentException("libmdlagent.so and the runtime image are of different builds: table of "
                     + Memory.getLong(table) + " bytes, expected " + SIZE);
         }
         this.table = table;

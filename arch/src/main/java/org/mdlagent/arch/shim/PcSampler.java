@@ -137,9 +137,9 @@ public final class PcSampler {
             case PerfEvents.EACCES -> PerfEvents.refusal(PerfEvents.paranoid(), PerfEvents.SAMPLING_MAX, "them");
             case PerfEvents.EPERM ->
                 "perf_event_open is forbidden here, as in many containers, or no more memory may be locked";
-            case PerfEvents.EBADF -> "unshare is refused here, so the agent has no descriptors of its own";
-            case PerfEvents.EINVAL -> "this kernel cannot end them when a program executes another: Linux 5.13 can";
-            case PerfEvents.EMFILE -> "the process may not have a descriptor for each thread and processor: ulimit -n";
+            case PerfEvents.EBADF -> "unshare is refused here, and the agent needs its own descriptor table";
+            case PerfEvents.EINVAL -> "this kernel cannot end samples at exec: Linux 5.13 or later is needed";
+            case PerfEvents.EMFILE -> "it needs a descriptor per thread and processor: raise ulimit -n";
             default -> "perf_event_open is refused: errno " + errno;
         };
     }

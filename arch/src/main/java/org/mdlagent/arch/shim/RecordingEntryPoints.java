@@ -3,18 +3,18 @@ package org.mdlagent.arch.shim;
 /// What generated recording code needs from the shim: the location of the thread's block, and the slow paths
 /// (`mdl/api.h`).
 ///
-/// @param exact      every call is recorded in the thread's rows; else those that the mean of their function chooses
+/// @param exact      every call is recorded in the thread's rows; else the mean of its function decides
 /// @param cpuTime    durations are CPU time, in nanoseconds
 /// @param clock      overhead of reading the clock in a timed call, in its unit
 /// @param agentState address of the session's state
 /// @param tlsOffset  of the word that points to the thread's block, from the thread pointer
 /// @param entrySlow  takes site, function address and key
-/// @param exitSlow   takes site, function address, key and, in sampled mode, where the call returns to
-/// @param recordSlow takes function record, ticks, self ticks and the call's `inside`: what the
-///     thread's rows have no room for yet
+/// @param exitSlow   takes site, function address, key and, in sampled mode, the return address
+/// @param recordSlow takes function record, ticks, self ticks and the call's `inside`, if the thread has no row
+///     yet
 /// @param expireEntry takes the site; sampled mode
 /// @param expireExit takes the site; sampled mode
-/// @param functionEntrySlow for whole functions; its registers stand in `calls.S`, as those of the next three
+/// @param functionEntrySlow for whole functions; `calls.S` defines its registers and those of the next three
 /// @param functionExitSlow  for whole functions
 /// @param functionSiblingSlow the same where a sibling call ends the call
 /// @param countSlow  for sites that count

@@ -24,8 +24,8 @@ public interface CodeSearch {
     ///
     /// @param code  its bytes
     /// @param hooks the calls of hooks in it, by offset
-    /// @return by the offset where it begins, the entry hook of what each part belongs to, up to the next one;
-    ///     null for code that is not inlined. An exit hook belongs to the code after it
+    /// @return entry hooks by the start offset of each part, which extends to the next one; null for code that is
+    ///     not inlined. An exit hook belongs to the code after it
     NavigableMap<Integer, @Nullable SiteInstruction> inlineScopes(
             byte[] code, Map<Integer, SiteInstruction> hooks, LengthDecoder decoder);
 

@@ -5,9 +5,9 @@ import org.jspecify.annotations.Nullable;
 
 /// The entry of a function without compiler support, whose first instructions a jump can replace.
 ///
-/// @param site those instructions
-/// @param rules of the displacements that the jump may have: any of them will do
-/// @param cut   where an atomic unit ends within the jump; null where it lies in one, so that one store puts it there
+/// @param site the replaced instructions
+/// @param rules alternatives for the jump's displacement: one must hold
+/// @param cut   where an atomic unit ends within the jump; null if one store can write the whole jump
 public record EntryPun(
         SiteInstruction site,
         List<DisplacementRule> rules,
@@ -18,24 +18,24 @@ public record EntryPun(
 
     /// The boundary of two atomic units.
     ///
-    /// @param front bytes of the jump that lie before it
-    /// @param head  offset of the instruction that lies on both sides of it; [#NO_HEAD] when one begins there
+    /// @param front bytes of the jump before the boundary
+    /// @param head  offset of the instruction that spans the boundary; [#NO_HEAD] if an instruction begins there
     /// @param traps whether a thread may trap at the site
     public record Cut(int front, int head, boolean traps) {
-        /// No instruction lies on both sides.
+        /// No instruction spans the boundary.
         public static final int NO_HEAD = 0xFF;
 
-        /// Whether the jump can come and go while threads execute the site, by one store or by steps in which they
-        /// trap.
+        /// Whether the jump can be installed and removed while threads execute the site, by one store or by steps
+        /// in which they trap.
         ///
         /// @param on  the jump
-        /// @param off what stands there without it
+        /// @param off the original bytes
         public boolean isPassable(long on, long off) {
             return traps || (on ^ off) >>> front * Byte.SIZE == 0;
         }
     }
 
-    /// The same, and calls are counted only: nothing stands on the stack that the function could see.
+    /// The same for a site that only counts, so nothing of the probe is on the stack.
     public EntryPun counted() {
         return new EntryPun(
                 new SiteInstruction(

@@ -30,7 +30,7 @@ public interface EntryPuns {
     ///
     /// @param code   from the function's first byte to the next function's, or the end of the text; no more than
     ///     [#READ_MAX] bytes are needed
-    /// @param at     where the first byte stands
+    /// @param at     address of the first byte
     /// @param length of the function; what follows of `code` may be padding
     Fit fit(LengthDecoder decoder, byte[] code, long at, long length, Covered covered);
 
@@ -38,7 +38,7 @@ public interface EntryPuns {
     /// their unwind rules; null if its prologue is unknown.
     ///
     /// @param code as of [#fit]
-    /// @param at   where the first byte stands
+    /// @param at   address of the first byte
     @Nullable
     Checked checked(byte[] code, long at);
 
@@ -63,7 +63,7 @@ public interface EntryPuns {
     /// A copy of the site's instructions that continues after them. A thread at a trapping byte of the jump
     /// continues in the copy. Its length is the same for every `at` within reach.
     ///
-    /// @param at where it will stand
+    /// @param at its future address
     /// @throws IllegalArgumentException if they cannot be executed elsewhere, with the reason
     RelocatedCode displaced(NativeApi decoder, SiteInstruction site, long at);
 }

@@ -5,7 +5,7 @@ public interface FunctionUses {
     /// An instruction jumps to a function's start.
     ///
     /// @param from        an address in the instruction
-    /// @param conditional whether it may go on behind
+    /// @param conditional whether execution may continue after it
     void jump(long from, long function, boolean conditional);
 
     /// An instruction calls a function or takes its address.

@@ -26,7 +26,7 @@ public interface PatchSites {
 
     /// The code of a hop.
     ///
-    /// @param at where it will stand
+    /// @param at its future address
     byte[] hop(long at, long target);
 
     /// The stores that make `site` toggle between a NOP and a transfer to `target`.

@@ -2,15 +2,15 @@ package org.mdlagent.arch.site;
 
 import java.util.Map;
 
-/// Position-dependent code that records calls, in the order in which it stands, and calls clients.
+/// Position-dependent code that records calls and calls clients. Offsets are in ascending order.
 ///
 /// @param bytes         the code
-/// @param entry         offset of what entry stubs go on in
-/// @param exit          offset of what exit stubs go on in
-/// @param functionEntry offset of what stubs of whole functions call
-/// @param functionExit  offset of what they go on in when the body has returned
-/// @param siblingExit   offset of what they go on in when they were left by a sibling call
-/// @param count         offset of what stubs that count call
+/// @param entry         offset of the code that entry stubs jump to
+/// @param exit          offset of the code that exit stubs jump to
+/// @param functionEntry offset of the code that stubs of whole functions call at entry
+/// @param functionExit  offset of the code that these stubs jump to after the body has returned
+/// @param siblingExit   offset of the code that these stubs jump to after a sibling call
+/// @param count         offset of the code that counting stubs call
 /// @param countAlone    offset of the same where the stack may have no room for a slow path
 /// @param clients       in place of each of these where a site has a client
 public record RecordingCode(
@@ -24,12 +24,12 @@ public record RecordingCode(
         int countAlone,
         Map<Body, ClientBodies> clients) {
 
-    /// Offsets of what runs a site's client and then records, if the recorder wants the site.
+    /// Offsets of code that runs a site's client and then records, if the recorder wants the site.
     ///
     /// @param call     calls the client
     /// @param count    counts in the thread's block, without a call
     /// @param snippets runs the site's snippets, then its client, if it has one
-    /// @param resume   where snippets go on
+    /// @param resume   continuation after snippets
     public record ClientBodies(int call, int count, int snippets, int resume) {}
 
     /// Offset of the body that only records.

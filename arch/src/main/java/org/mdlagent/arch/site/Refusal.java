@@ -5,7 +5,7 @@ public enum Refusal implements EntryPuns.Fit {
     /// No unwind table says that it starts with its return address on top of the stack.
     NO_UNWIND_TABLE("no unwind table describes it as a function"),
     /// The unwind rules of its first instructions cannot be given for a copy.
-    UNUSUAL_UNWIND_TABLE("its unwind table is of an unusual kind"),
+    UNUSUAL_UNWIND_TABLE("its unwind table has an unsupported form"),
     /// It is the return target of signal handlers.
     SIGNAL_FRAME("signal handlers return to it"),
     /// It is shorter than a jump, even with the padding after it.
@@ -13,11 +13,11 @@ public enum Refusal implements EntryPuns.Fit {
     /// Its first bytes are not known instructions, or it ends within one.
     UNKNOWN_INSTRUCTION("it does not begin with a known instruction"),
     /// A trap that cannot be distinguished from ours.
-    TRAP("a trap stands there"),
+    TRAP("its first instructions contain a trap"),
     /// A callee would return to instructions that a jump covers.
     CALL_WITHIN("a call is followed by instructions within its first five bytes"),
     /// The memory differs from the file.
-    CHANGED("its code is not that of the file"),
+    CHANGED("its code in memory differs from the file"),
     /// Its own branch leads to its first byte: a probe there would count each iteration.
     LOOPS_TO_ENTRY("it loops to its first instruction"),
     /// Its own branch leads into the bytes that a jump covers.
@@ -27,15 +27,15 @@ public enum Refusal implements EntryPuns.Fit {
     /// It depends on its caller.
     RETURN_ADDRESS("it returns twice, changes stacks, or depends on who calls it"),
     /// It is an IFUNC resolver: the dynamic linker calls it to get the function's address.
-    RESOLVER("it stands for several functions, one of which the dynamic linker chooses"),
+    RESOLVER("the dynamic linker chooses its implementation (IFUNC)"),
     /// Compilers call it with a non-standard convention that preserves registers.
     OTHER_CONVENTION("it has its own calling convention"),
     /// Threads begin in it, before they are registered.
-    THREAD_START("threads execute it before they begin"),
+    THREAD_START("threads execute it before they are registered"),
     /// A forked process executes it while it still uses its parent's records.
-    FORK("a forked process begins in it, before it has its own records"),
+    FORK("a forked process executes it before it has its own records"),
     /// Threads may end in it, so its call's data is freed before it returns.
-    NOT_EXPORTED("it has no name that programs can call it by, and threads may end in it");
+    NOT_EXPORTED("it is not exported, and threads may end in it");
 
     private final String reason;
 

@@ -8,7 +8,7 @@ import org.mdlagent.arch.shim.RecordingEntryPoints;
 public interface StubCode {
     /// The code that records entries and exits.
     ///
-    /// @param at the address where it will stand
+    /// @param at its future address
     RecordingCode recordingCode(RecordingEntryPoints shim, long at);
 
     /// Size of a hook stub, a multiple of 8.
@@ -17,7 +17,7 @@ public interface StubCode {
     /// The code of a stub that computes the frame's key, loads the address of the site's record and continues in
     /// `body`.
     ///
-    /// @param at   the address where it will stand, a multiple of 8
+    /// @param at   its future address, a multiple of 8
     /// @param body entry or exit of the recording code
     byte[] hookStub(SiteInstruction site, FrameKey key, long record, long at, long body);
 
@@ -27,7 +27,7 @@ public interface StubCode {
     /// The code of a stub that calls the function's body, between `entry` and `exit` of the recording code.
     ///
     /// @param site  address of the site's record
-    /// @param at    the address where it will stand
+    /// @param at    its future address
     /// @param body  continuation of the function after the site
     /// @param entry of the recording code, for whole functions
     /// @param exit  of the recording code, for whole functions
@@ -40,7 +40,7 @@ public interface StubCode {
     /// The counter: the stub of a whole function leads to it while only the number of calls is needed. It counts
     /// and continues in the body.
     ///
-    /// @param at        the address where it will stand
+    /// @param at        its future address
     /// @param stub      address of the stub
     /// @param body      continuation of the function after the site
     /// @param index     of the function
@@ -59,7 +59,7 @@ public interface StubCode {
     /// [#countEntryAt] in it, and the stub continues in the function's body with nothing on the stack.
     ///
     /// @param site  address of the site's record
-    /// @param at    the address where it will stand
+    /// @param at    its future address
     /// @param count of the recording code
     /// @param body  continuation of the function after a site that jumps; 0 if the site calls
     byte[] countStub(long site, long at, long count, long body);
@@ -73,7 +73,7 @@ public interface StubCode {
     /// The code of a function that begins with a site of the form [SiteInstruction.Form#NOP] and continues in
     /// another function.
     ///
-    /// @param at     the address where it will stand
+    /// @param at     its future address
     /// @param target address of the other function, at any distance
     byte[] importStub(long at, long target);
 
@@ -85,7 +85,7 @@ public interface StubCode {
 
     /// The unwind tables of generated code: `.eh_frame_hdr` and `.eh_frame` (Linux Standard Base, Core, 10.6).
     ///
-    /// @param at          where it will stand, within reach of the code; the length does not depend on it
+    /// @param at          its future address, within reach of the code; the length does not depend on it
     /// @param ranges      in ascending order of address
     /// @param shim        the entry points of the recording code
     byte[] unwindTable(long at, List<TrampolineRange> ranges, RecordingEntryPoints shim);

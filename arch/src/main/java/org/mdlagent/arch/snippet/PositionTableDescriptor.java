@@ -2,7 +2,7 @@ package org.mdlagent.arch.snippet;
 
 /// Offsets in a table that [Expression.Position] looks at: bytes from its start. One writer fills it while threads
 /// read:
-/// a position stands there before its key does.
+/// a position is stored before its key.
 ///
 /// ```
 /// direct   | lowest number | how many | position of each number, 0: none          |

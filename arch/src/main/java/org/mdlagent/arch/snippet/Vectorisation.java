@@ -135,7 +135,7 @@ public final class Vectorisation {
             return switch (before) {
                 case ForEach each -> with(each, other);
                 case ForSelected one -> with(one, other);
-                default -> throw new AssertionError("is for no others: " + before);
+                default -> throw new AssertionError("unexpected statement: " + before);
             };
         }
 

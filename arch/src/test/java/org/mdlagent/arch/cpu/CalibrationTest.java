@@ -90,7 +90,7 @@ class CalibrationTest {
     void shouldRefuseAFileThatOthersMayWriteTo(String mode) throws IOException {
         Files.setPosixFilePermissions(file, PosixFilePermissions.fromString(mode));
 
-        assertRefused("others than its owner may write to it");
+        assertRefused("others may write to it");
     }
 
     @Test
@@ -144,7 +144,7 @@ class CalibrationTest {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> new Calibration(
                         CALIBRATION.cpu(), CALIBRATION.measured(), 3000, 4, 3000, 400, 3001, 1, 1, 3000, 3000))
-                .withMessageContaining("less than what it was made of");
+                .withMessageContaining("less than its own measurements");
     }
 
     /// Whatever stands in the file: a calibration that keeps its rules, or one kind of refusal.

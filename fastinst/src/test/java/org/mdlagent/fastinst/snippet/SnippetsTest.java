@@ -350,7 +350,7 @@ class SnippetsTest {
                 .hasMessageContaining("results");
         assertThatThrownBy(() -> snippets.attach(4, Order.APPEND, Snippet.of(new Add(counter, new ReturnAddress()))))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("where a call returns to");
+                .hasMessageContaining("the return address is not known");
         assertThatThrownBy(() -> snippets.attach(PROBES, Order.APPEND, set(counter, 1)))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("no such probe");

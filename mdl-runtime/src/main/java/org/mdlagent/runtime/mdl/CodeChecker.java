@@ -191,7 +191,7 @@ final class CodeChecker {
         String function = call.function().text();
         String modern = OBSOLETE.get(function);
         if (modern != null) {
-            error(call, "'" + function + "' is of an older Paradyn", modern);
+            error(call, "'" + function + "' belongs to an older Paradyn", modern);
             return;
         }
         switch (function) {

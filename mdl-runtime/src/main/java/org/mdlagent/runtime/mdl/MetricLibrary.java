@@ -58,7 +58,7 @@ public final class MetricLibrary {
     private static SourceFile file(String name) {
         try (InputStream in = MetricLibrary.class.getResourceAsStream("metrics/" + name)) {
             if (in == null) {
-                throw new IllegalStateException("the agent comes without " + name);
+                throw new IllegalStateException("the agent's image lacks " + name);
             }
             return new SourceFile(name, new String(in.readAllBytes(), StandardCharsets.UTF_8));
         } catch (IOException e) {

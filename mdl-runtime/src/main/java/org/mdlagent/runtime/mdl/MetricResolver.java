@@ -41,7 +41,7 @@ final class MetricResolver {
     /// The metric; null if a field is missing. Errors are reported.
     ///
     /// @param named    finds a constraint by its name
-    /// @param resolved checks a constraint that stands in the metric
+    /// @param resolved checks a constraint that is defined in the metric
     @Nullable
     Metric resolve(
             Scope outer,

@@ -136,7 +136,7 @@ final class Resolver {
             return;
         }
         if (!constraint.ofObjects()) {
-            diagnostics.error(definition.at(), "a vector is of objects that appear, as those of /SyncObject and /File");
+            diagnostics.error(definition.at(), "a vector is for /SyncObject and /File only");
         }
         VectorForm.misfit(definition)
                 .ifPresent(at -> diagnostics.error(
@@ -177,7 +177,7 @@ final class Resolver {
             try {
                 Pattern.compile(exclude.what());
             } catch (PatternSyntaxException e) {
-                diagnostics.error(exclude.at(), "no regular expression: " + e.getDescription());
+                diagnostics.error(exclude.at(), "invalid regular expression: " + e.getDescription());
                 return;
             }
         }

@@ -46,7 +46,7 @@ final class Selection {
             diagnostics.error(
                     at,
                     "$constraint[" + index + "] cannot be a " + (used == PROCEDURE ? "procedure" : "module") + " here",
-                    "[0] is what a request selects, [1] the module of a procedure that it selects");
+                    "[0] is the selected resource, [1] the module of a selected procedure");
             return;
         }
         span = spanned;

@@ -74,7 +74,7 @@ final class StatementChecker {
     }
 
     private WhereType onlyInCode(Expression expression, String what) {
-        diagnostics.error(expression.at(), what + " stands in code only", "code stands between '(*' and '*)'");
+        diagnostics.error(expression.at(), what + " is allowed in code only", "code is between '(*' and '*)'");
         return WhereType.ANY;
     }
 
@@ -123,7 +123,7 @@ final class StatementChecker {
         }
         Selection selection = scope.selection();
         if (selection == null) {
-            diagnostics.error(element.at(), "$constraint stands in constraints only");
+            diagnostics.error(element.at(), "$constraint is allowed in constraints only");
             return WhereType.ANY;
         }
         int last = selection.components() - 1;

@@ -104,7 +104,7 @@ record WhereType(Kind kind, boolean list) {
         return !list && (kind == Kind.STRING || kind == Kind.ANY);
     }
 
-    /// Its name in messages.
+    /// Name in messages.
     @Override
     public String toString() {
         String name = kind.description();

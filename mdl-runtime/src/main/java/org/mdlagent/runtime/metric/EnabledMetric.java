@@ -169,11 +169,11 @@ final class EnabledMetric implements Lowering.StorageOfMany {
         Metric metric = instance.metric();
         if (instance.value().kind() == ValueKind.HARDWARE_TIMER) {
             throw new IllegalArgumentException(
-                    "metric " + metric.id() + ": the kernel's timers are not read; a processTimer measures CPU time");
+                    "metric " + metric.id() + ": kernel timers are not supported; a processTimer measures CPU time");
         }
         if (metric.aggregate() != Metric.Aggregate.SUM) {
             throw new IllegalArgumentException(
-                    "metric " + metric.id() + ": of the kernel's events there is the sum only");
+                    "metric " + metric.id() + ": kernel events have aggregateOperator sum only");
         }
         ThreadChoice scope = ThreadChoice.of(instance.scopes());
         return program.count(KernelEvent.of(metric.event()), scope.pid(), scope.tid());
@@ -261,7 +261,7 @@ final class EnabledMetric implements Lowering.StorageOfMany {
         return indices.getOrDefault(instance.value(), 0);
     }
 
-    /// Its record for readers.
+    /// The metric's record for readers.
     ///
     /// @param object counted from 0
     MetricTable.Row row(int object) {
@@ -303,7 +303,7 @@ final class EnabledMetric implements Lowering.StorageOfMany {
         return obstacles;
     }
 
-    /// Its obstacles, and callers that none of its snippets see.
+    /// The metric's obstacles, and callers that none of its snippets see.
     Set<Answer.Obstacle> obstacles(ProbedProgram program) {
         Set<Answer.Obstacle> obstacles = obstacles();
         for (SnippetRequest snippet : snippets()) {
@@ -311,7 +311,7 @@ final class EnabledMetric implements Lowering.StorageOfMany {
             String hidden = program.hiddenCallers(called);
             if (!hidden.isEmpty()) {
                 obstacles.add(new Answer.Obstacle(
-                        "calls of " + called.name() + " in " + hidden, "those by a pointer to it are not seen"));
+                        "calls of " + called.name() + " in " + hidden, "calls through a pointer are not seen"));
             }
         }
         return obstacles;

@@ -54,7 +54,7 @@ class Lowering {
         /// Index of the value that selects the active object.
         int selector();
 
-        /// Its values by object.
+        /// The metric's values by object.
         List<Integer> numbers();
 
         /// Index of the first object's own value.

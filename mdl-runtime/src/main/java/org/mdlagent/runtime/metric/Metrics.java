@@ -331,7 +331,7 @@ public final class Metrics {
     /// Updates the histories of enabled metrics, and occasionally checks the program for new code. Call it some
     /// ten times a second.
     ///
-    /// @throws IllegalStateException when the agent's probes are switched off for good
+    /// @throws IllegalStateException when the agent's probes are switched off permanently
     /// @throws IOException when code memory is refused
     public void observe() throws IOException {
         long now = System.nanoTime();
@@ -350,7 +350,7 @@ public final class Metrics {
 
     /// Extends enabled metrics to new code of the program.
     ///
-    /// @throws IllegalStateException when the agent's probes are switched off for good
+    /// @throws IllegalStateException when the agent's probes are switched off permanently
     /// @throws IOException when code memory is refused
     public void follow() throws IOException {
         Probes.Version version = probes.version();
@@ -417,7 +417,7 @@ public final class Metrics {
 
     /// The current resources, each after its parent.
     ///
-    /// @throws IllegalStateException when the agent's probes are switched off for good
+    /// @throws IllegalStateException when the agent's probes are switched off permanently
     /// @throws IOException when code memory is refused
     public List<Resource> resources() throws IOException {
         growing.observe(this::enableAppeared);

@@ -270,7 +270,7 @@ final class OpenedFiles {
 
         @Override
         public long text(String text) {
-            throw new AssertionError("no text is told");
+            throw new AssertionError("no text is stored");
         }
     }
 

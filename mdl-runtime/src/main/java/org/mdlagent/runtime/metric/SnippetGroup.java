@@ -30,7 +30,7 @@ final class SnippetGroup {
     /// Attaches all missing snippets; failures become obstacles. Does not detach snippets that are no longer
     /// requested.
     ///
-    /// @throws IllegalStateException when the agent's probes are switched off for good
+    /// @throws IllegalStateException when the agent's probes are switched off permanently
     /// @throws IOException when code memory is refused
     void attach(List<SnippetRequest> requests, ProbedProgram program, Lowering lowering) throws IOException {
         // Closing a library has removed its snippets.

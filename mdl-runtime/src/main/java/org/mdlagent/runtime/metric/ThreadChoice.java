@@ -22,7 +22,7 @@ record ThreadChoice(int pid, int tid) {
                 case "Process" -> pid = number(name, resource);
                 case "Thread" -> tid = number(name, resource);
                 case "Machine" -> requireHost(name);
-                default -> throw new IllegalArgumentException(resource + " cannot be told apart");
+                default -> throw new IllegalArgumentException(resource + " cannot select kernel events");
             }
         }
         return new ThreadChoice(pid, tid);
@@ -32,7 +32,7 @@ record ThreadChoice(int pid, int tid) {
         try {
             return Integer.parseUnsignedInt(name);
         } catch (NumberFormatException e) {
-            throw new IllegalArgumentException(resource + ": '" + name + "' is no number", e);
+            throw new IllegalArgumentException(resource + ": '" + name + "' is not a number", e);
         }
     }
 
@@ -42,7 +42,7 @@ record ThreadChoice(int pid, int tid) {
         }
     }
 
-    /// This machine's name.
+    /// Name of this machine.
     static String host() {
         try {
             return Files.readString(Path.of("/proc/sys/kernel/hostname")).strip();

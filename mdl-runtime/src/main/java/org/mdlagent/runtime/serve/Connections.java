@@ -21,9 +21,9 @@ import java.util.stream.Stream;
 /// The JDK's own server either has no connection limit, or refuses new clients at the limit.
 ///
 /// Assumes    A1 genuine requests arrive at once; abusive ones arrive slowly
-/// Guarantees G1 at most [#MOST] connections are open. When one more comes, the eldest of those that wait for the rest
-///               of a request gives way, or of those whose answer has not been taken, whichever are more; so neither a
-///               half request nor an answer that nobody reads, however often, keeps anybody from an answer
+/// Guarantees G1 at most [#MOST] connections are open. A further connection closes the oldest of the larger group:
+///               connections that wait for the rest of a request, or connections whose answer is not being read. So
+///               half requests and unread answers, however many, do not keep other clients from an answer
 ///            G2 receiving a request and sending its answer have time limits
 final class Connections implements AutoCloseable {
     static final int MOST = 200;
@@ -55,7 +55,7 @@ final class Connections implements AutoCloseable {
     private final Handler handler;
     private final Object lock = new Object();
 
-    /// Each open connection is in one of the two, in order of insertion.
+    /// Each open connection is in one of the two sets, in order of insertion.
     private final SequencedSet<Connection> waiting = new LinkedHashSet<>();
 
     private final SequencedSet<Connection> answered = new LinkedHashSet<>();
@@ -138,7 +138,7 @@ final class Connections implements AutoCloseable {
         }
     }
 
-    /// Moves it to the other set, unless it has been closed.
+    /// Moves a connection to the other set, unless it has been closed.
     private void move(Connection connection, Set<Connection> from, Set<Connection> to, long nanos) {
         synchronized (lock) {
             connection.deadline = System.nanoTime() + nanos;

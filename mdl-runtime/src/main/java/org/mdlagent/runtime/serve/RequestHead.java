@@ -44,7 +44,7 @@ record RequestHead(String method, URI uri, boolean isOld, Headers headers) {
         int rest = BYTES_MAX - line.length();
         String[] words = line.split(" ", -1);
         if (words.length != 3 || !words[2].matches("HTTP/1\\.[01]")) {
-            throw new Refused(400, "this is no request of HTTP/1");
+            throw new Refused(400, "this is not an HTTP/1 request");
         }
         Headers headers = new Headers();
         for (String field = field(in, rest); !field.isEmpty(); field = field(in, rest)) {

@@ -39,7 +39,7 @@ public final class RequestHeaders {
             throw new IllegalArgumentException("a header's name has letters, digits and - only");
         }
         if (TAKEN.contains(name.toLowerCase(Locale.ROOT))) {
-            throw new IllegalArgumentException("the header " + name + " is what each request says of itself");
+            throw new IllegalArgumentException("mdl sets the header " + name + " itself");
         }
         if (!VALUE.matcher(value).matches()) {
             throw new IllegalArgumentException("the value of the header " + name + " is not ASCII text");

@@ -24,7 +24,7 @@ public final class WatchedSessions {
     /// Held while files are opened, which may be slow: a thread that finds it held uses the known sessions.
     private final ReentrantLock looking = new ReentrantLock();
 
-    /// By directory, newest first. Copy on write.
+    /// Sessions by directory, newest first. Copy on write.
     private volatile @Nullable Map<Path, WatchedSession> known;
 
     private volatile long looked;

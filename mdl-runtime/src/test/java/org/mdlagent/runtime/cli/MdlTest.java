@@ -102,7 +102,7 @@ class MdlTest {
         serve --otlp http://me:secret@collector   | an address is no place for a password
         serve --otlp-header api-key=secret        | there are headers, but no collector
         serve --otlp http://c --otlp-header key   | --otlp-header: there is no = in a header
-        serve --otlp http://c --otlp-header host=x | the header host is what each request says of itself
+        serve --otlp http://c --otlp-header host=x | mdl sets the header host itself
         serve --otlp http://c --otlp-header a:b=x | a header's name has letters, digits and - only
         serve --pprof-push pyroscope:4040         | a collector is http://HOST:PORT
         serve --pprof-push http://a:b@pyroscope   | an address is no place for a password

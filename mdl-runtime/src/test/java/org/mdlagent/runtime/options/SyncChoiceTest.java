@@ -100,8 +100,7 @@ class SyncChoiceTest {
         Files.setPosixFilePermissions(own, PosixFilePermissions.fromString("rw-rw-rw-"));
 
         assertThat(choose(AgentOptions.Sync.AUTO))
-                .isEqualTo(
-                        new SyncChoice(0, List.of(own + " is ignored: others than its owner may write to it", REMEDY)));
+                .isEqualTo(new SyncChoice(0, List.of(own + " is ignored: others may write to it", REMEDY)));
     }
 
     @Test

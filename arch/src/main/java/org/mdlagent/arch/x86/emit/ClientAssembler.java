@@ -59,7 +59,7 @@ final class ClientAssembler {
         this.out = out;
     }
 
-    /// How to unwind from within the code emitted so far.
+    /// Unwind rules of the code emitted so far.
     List<UnwindRow> unwind() {
         return List.copyOf(unwind);
     }

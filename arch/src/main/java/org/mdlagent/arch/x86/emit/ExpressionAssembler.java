@@ -78,13 +78,13 @@ final class ExpressionAssembler {
             case Argument(int number) -> {
                 SnippetFrame.require(
                         frame.place().body() == Body.FUNCTION_ENTRY,
-                        "arguments are known where a probe sees the whole function begin");
+                        "arguments are known only where a probe sees the whole call");
                 fetch(to, ARGUMENTS.get(number));
             }
             case Result() -> {
                 SnippetFrame.require(
                         frame.place().body() == Body.FUNCTION_EXIT,
-                        "results are known where a probe sees the whole function return");
+                        "results are known only where a probe sees the whole call");
                 fetch(to, RAX);
             }
             case ReturnAddress() -> loadReturnAddress(to);
@@ -93,7 +93,7 @@ final class ExpressionAssembler {
                 out.load(to, to, 0, width.bytes(), width.signed());
             }
             case Read(Expression address, int errors) -> {
-                SnippetFrame.require(depth == 0 && !frame.hasOwn(), "memory is read by address once in an expression");
+                SnippetFrame.require(depth == 0 && !frame.hasOwn(), "an expression can contain readAddress once");
                 read(address, errors);
             }
             case Call call -> call(call, depth);
@@ -174,7 +174,7 @@ final class ExpressionAssembler {
                         && order.stream()
                                 .skip(1)
                                 .noneMatch(number -> ExpressionDemand.needsRoom(arguments.get(number))),
-                "of the arguments of a call one can be read by address, or be a call itself");
+                "only one argument of a call can be a readAddress or a call");
         for (int number : order) {
             out.store(RSP, SnippetFrame.ARGUMENTS_OF_CALL + number * Long.BYTES, compute(arguments.get(number), depth));
         }
@@ -188,8 +188,7 @@ final class ExpressionAssembler {
             }
             case FUNCTION_ENTRY -> out.load(to, RSP, Long.BYTES + (int) CallDescriptor.SIZE); // the stub has called
             case FUNCTION_EXIT -> out.load(to, RSP, (int) CallDescriptor.SIZE);
-            case COUNT ->
-                throw new IllegalArgumentException("behind a prologue it is not known where a call returns to");
+            case COUNT -> throw new IllegalArgumentException("behind a prologue the return address is not known");
         }
     }
 

@@ -102,8 +102,8 @@ public final class FunctionStub {
     }
 
     /// @param site  address of the site's record
-    /// @param at    where it will stand, a multiple of [#SIZE]
-    /// @param body  where the function goes on behind the site
+    /// @param at    its future address, a multiple of [#SIZE]
+    /// @param body  continuation of the function after the site
     /// @param entry of the recording code, for whole functions
     /// @param exit  of the recording code, for whole functions
     /// @param siblingExit of the recording code
@@ -164,7 +164,7 @@ public final class FunctionStub {
     /// for untimed calls.
     ///
     /// @param stub      its stub's address
-    /// @param body      where the function goes on behind the site
+    /// @param body      continuation of the function after the site
     /// @param index     of the function
     /// @param tlsOffset of the thread's block
     public static byte[] assembleCounter(long at, long stub, long body, int index, int tlsOffset) {
@@ -197,7 +197,7 @@ public final class FunctionStub {
     /// A site that jumps enters at [#COUNT_ENTRY_AT], where the stub calls itself and then continues in the body,
     /// with the stack as at the function's entry.
     ///
-    /// @param body where the function goes on behind a site that jumps; 0 where the site calls
+    /// @param body continuation of the function after a site that jumps; 0 if the site calls
     public static byte[] assembleCount(long site, long at, long count, long body) {
         Assembler out = new Assembler(at);
         out.store(Register.RSP, SAVED_R11, Register.R11);

@@ -52,7 +52,7 @@ public final class HookStub {
         return new CodeStore(address + DISPLACEMENT_AT, displacement, Integer.BYTES);
     }
 
-    /// @param at where it will stand, a multiple of 8
+    /// @param at its future address, a multiple of 8
     public static byte[] assemble(SiteInstruction site, FrameKey key, long record, long at, long body) {
         if (at % Long.BYTES != 0) {
             throw new IllegalArgumentException("no place for a stub: 0x" + Long.toHexString(at));

@@ -43,18 +43,22 @@ import org.mdlagent.arch.x86.bytes.Register;
 /// and the flags are free.
 ///
 /// On entry of each body: RAX key of the frame, R10 site record, RDI function address (the hook's first argument);
-/// the stack is aligned as at the start of a function; in sampled mode, at an exit, RSI where the call returns to (the
-/// hook's second argument). Within: R11 thread block, R9 function record, RCX frame.
+/// the stack is aligned as at the start of a function; in sampled mode, at an exit, RSI return address of the call
+/// (the hook's second argument). Within: R11 thread block, R9 function record, RCX frame.
 ///
 /// Assumes
 ///   A1 only the thread itself writes its stack pointer, frames, rows and ring head; a signal handler on the same
-///      thread may run the same code between any two instructions, and is finished when the interrupted code goes on
-///      (or never, after `siglongjmp`). Guarantees
-///   G1 push reserves its frame (stores the stack pointer) before it fills it; a frame is valid from when its key,
-///      the last field, is stored.
-///   G2 pop clears the key and reads all it needs before it releases the frame.
-///   Progress no lock, no system call, no loop but the retry of a compare-exchange that a handler on the same thread
-///      overtook.
+///      thread may run the same code between any two instructions, and has ended when the interrupted code
+///      continues (or never ends, after `siglongjmp`)
+///
+/// Guarantees
+///   G1 push reserves its frame (stores the stack pointer) before it fills it; a frame is valid once its key, the
+///      last field, is stored
+///   G2 pop clears the key and reads all it needs before it releases the frame
+///
+/// Progress
+///   P1 no lock, no system call, no loop except the retry of a compare-exchange that a handler on the same thread
+///      overtook
 ///
 /// In sampled mode the function's mean decides at entry which calls are timed (`tier.h`), and the frame's weight
 /// says at exit how many calls the duration represents. So the mean may change in between.
@@ -104,7 +108,7 @@ public final class RecordingAssembler {
         limit = new SpendingLimit(shim, out);
     }
 
-    /// How to unwind from within the code that was assembled.
+    /// Unwind rules of the emitted code.
     public List<UnwindRow> unwind() {
         return Stream.concat(whole.unwind().stream(), client.unwind().stream()).toList();
     }

@@ -68,7 +68,7 @@ public final class UnwindTable {
         out.size = framesAt;
     }
 
-    /// @param at        where it will stand; its length does not depend on it
+    /// @param at        its future address; its length does not depend on it
     /// @param ranges    in ascending order of address
     /// @param recording rows of the ranges that are recording code
     public static byte[] build(long at, List<TrampolineRange> ranges, List<UnwindRow> recording) {

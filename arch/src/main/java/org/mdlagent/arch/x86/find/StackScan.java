@@ -10,16 +10,17 @@ import org.mdlagent.arch.elf.CfaRows;
 import org.mdlagent.arch.site.StackUse;
 import org.mdlagent.arch.site.StackUse.Reason;
 
-/// Proves, by its instructions and its unwind table, that a piece of code touches nothing above its own frame.
+/// Proves, from instructions and unwind table, that code does not access memory above its own frame.
 ///
-/// Assumes    A1 the unwind table says where the CFA is at every instruction. It is checked: each instruction that the
-///               next one follows must move the stack pointer as the table says, each branch must lead to a row of the
-///               same rule, and each return must have its address on top
-///            A2 an address that was taken below the CFA is used below it, as languages say of objects
-/// Guarantees G1 where it gives no reason, no operand is at the return address or above: not relative to the stack
-///               pointer, nor to the frame pointer, nor to a copy of these that can be followed
-///            G2 where it gives no reason, the code leaves by returns, by the jumps that it tells, or through tables of
-///               places in itself
+/// Assumes    A1 the unwind table gives the CFA at every instruction. The scan checks this: each instruction that
+///               falls through must change the stack pointer as the table says, each branch must lead to a row
+///               with the same rule, and each return must have its address on top
+///            A2 an address taken below the CFA is used below it, as languages require of objects
+/// Guarantees G1 without a reason, no operand is at the return address or above: not relative to the stack
+/// pointer,
+///               the frame pointer, or a traceable copy of these
+///            G2 without a reason, the code leaves only by returns, by the reported jumps, or through tables of
+///               addresses in itself
 final class StackScan {
     private static final int RSP = 4;
     private static final int RBP = 5;
@@ -58,7 +59,7 @@ final class StackScan {
     /// The rule of the row.
     private int register = UNKNOWN;
 
-    /// DWARF's number of it.
+    /// DWARF number of the register.
     private int dwarf = CfaRows.NO_REGISTER;
 
     private int offset;

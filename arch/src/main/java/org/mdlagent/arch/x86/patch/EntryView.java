@@ -8,9 +8,9 @@ import org.mdlagent.arch.site.SiteInstruction;
 import org.mdlagent.arch.x86.bytes.Encoding;
 import org.mdlagent.arch.x86.find.EntryReader;
 
-/// A view of what a compiler has left for a probe at a function's entry, or in its prologue, that knows how to make it
-/// toggle between nothing and a jump by one store. Most of it rests on the flags, which are dead there: a called
-/// function may change them (System V ABI, 3.2.1), and so may `mcount`.
+/// A view of the instructions that a compiler has left for a probe at a function's entry or in its prologue. One
+/// store toggles them between no effect and a jump. Most forms rely on dead flags: a called function may change
+/// the flags (System V ABI, 3.2.1), and so may `mcount`.
 ///
 /// | form | on | off | store |
 /// | --- | --- | --- | --- |
@@ -21,25 +21,23 @@ import org.mdlagent.arch.x86.find.EntryReader;
 /// | run of NOPs | `E9 d0 d1 d2 d3` | `90 d0 d1 d2 d3` | byte 0 |
 /// | short NOP | `EB d0` | `90 d0` or `66 d0` | byte 0 |
 ///
-/// A site that only counts is on as a call, `E8`, if it is a call or a NOP of five bytes: inside a body, where its
-/// depth of the stack is unknown, a stub must return so that unwinders understand it. At a function's start, other
-/// forms jump.
+/// A counting site that is a call or a five-byte NOP is on as a call (`E8`): inside a body the stack depth is
+/// unknown, so unwinders understand the stub only if it returns. At a function's start, other forms jump.
 ///
-/// In a run of NOPs a thread may stand at any of them at any time. So the displacement is chosen such that each of its
-/// bytes is an instruction without an effect at an entry, or a prefix without one: whoever comes to the second byte,
-/// from the first or because he stood there, goes on behind the fifth in either state. A site can lead to a few places
-/// only, then, and what stands there is a hop, a jump to the stub. The same holds for a short NOP, whose hop stands in
-/// front of the function.
+/// In a run of NOPs a thread may be at any of them at any time. So each byte of the displacement is an instruction
+/// or a prefix without effect at an entry: a thread that reaches the second byte continues after the fifth in
+/// either state. Such a site can reach only a few addresses, where a hop jumps to the stub. The same holds for a
+/// short NOP, whose hop is in front of the function.
 ///
 /// Assumes
 ///   A1 a store inside one atomic unit is fetched wholly or not at all ([org.mdlagent.arch.InstructionSet])
-///   A2 control enters a site at its first byte, but for a run of NOPs and a short one (nothing branches into what a
-///      compiler emits as one instruction, and nothing into a sled)
-///   A3 flags and the direction flag's value are those of an entry: dead, and clear (System V ABI, 3.2.1)
+///   A2 control enters a site at its first byte, except in runs of NOPs and short NOPs (no code branches into one
+///      instruction of a compiler, or into a sled)
+///   A3 flags are dead and the direction flag is clear, as at an entry (System V ABI, 3.2.1)
 /// Guarantees
-///   G1 a thread at any instruction boundary of the old, the off or the on state goes on behind the site or in the
-///      stub, with the registers it came with
-///   G2 that holds between any two of the stores, for the tail may be written byte by byte
+///   G1 a thread at any instruction boundary of the old, the off or the on state continues after the site or in
+///      the stub, with unchanged registers
+///   G2 G1 holds between any two of the stores; the tail may be written byte by byte
 ///
 /// | step | patcher | executor |
 /// | --- | --- | --- |
@@ -47,9 +45,9 @@ import org.mdlagent.arch.x86.find.EntryReader;
 /// | 2 | sync; tail; sync | nothing: the tail is an immediate, skipped, or instructions without effect |
 /// | 3 | on word, off word, ... | the jump, or nothing |
 ///
-/// Where an instruction has only its first byte in front of a unit's boundary, step 1 is not one store for a call
-/// through the GOT and for a longer NOP: they are rewritten as a whole before ([PatchPlan#rewritten]). The NOP is
-/// then a jump whose displacement is toggled, between the stub and the end of the site.
+/// If only the first byte of an instruction is before a unit's boundary, step 1 is not one store for a call
+/// through the GOT and for a longer NOP: they are rewritten as a whole in advance ([PatchPlan#rewritten]). The NOP
+/// is then a jump whose displacement is toggled between the stub and the end of the site.
 public final class EntryView {
     /// `test $imm32,%eax`.
     private static final int TEST = 0xA9;
@@ -57,13 +55,13 @@ public final class EntryView {
     private static final int SHORT_JUMP = 0xEB;
     private static final int NOP = 0x90;
 
-    /// The segment of a jump or a register operand means nothing.
+    /// Has no effect on a jump or a register operand.
     private static final int SEGMENT_PREFIX = 0x3E;
 
     private static final int JUMP_LENGTH = 5;
     private static final int SHORT_JUMP_LENGTH = 2;
 
-    /// The most that is rewritten as a whole.
+    /// Maximum bytes rewritten as a whole.
     private static final int REWRITTEN_MAX = Long.BYTES;
 
     private static final byte[] NOTHING = {};
@@ -74,7 +72,7 @@ public final class EntryView {
     /// Prefixes without an effect in 64-bit mode (AMD APM vol. 3, 1.2.4): they make displacements positive.
     private static final int[] INERT_PREFIXES = {0x36, 0x2E, 0x26};
 
-    /// What four bytes of a run of NOPs may become, the best first: none of them has an effect.
+    /// Displacements without effect in a run of NOPs, the best first.
     private static final int[] INERT_DISPLACEMENTS = IntStream.concat(
                     Arrays.stream(INERT), Arrays.stream(INERT_PREFIXES))
             .flatMap(top -> Arrays.stream(INERT).map(next -> top << 24 | next << 16 | NOP << 8 | NOP))
@@ -96,7 +94,7 @@ public final class EntryView {
         }
     }
 
-    /// Whether the site can be made to toggle where it is.
+    /// Whether one store can toggle the site at its address.
     public boolean isPatchable() {
         boolean whole = site.role() == SiteInstruction.Role.FUNCTION || isFirst();
         return switch (site.form()) {
@@ -110,7 +108,7 @@ public final class EntryView {
         };
     }
 
-    /// Whether the function begins here, but for a landing pad.
+    /// Whether the function begins here, apart from a landing pad (`endbr64`).
     private boolean isFirst() {
         long before = address - site.function();
         return before == 0
@@ -122,7 +120,7 @@ public final class EntryView {
         return (address + 1) % atomicUnit == 0;
     }
 
-    /// The places that the site can lead to, the best first; none when it can lead to any within reach.
+    /// The addresses that the site can lead to, the best first; empty if it can lead to any within reach.
     public long[] hops() {
         return switch (site.form()) {
             case NOP_RUN -> {
@@ -141,7 +139,7 @@ public final class EntryView {
         return site.function() - JUMP_LENGTH;
     }
 
-    /// Whether the instruction behind a jump has no segment prefix of its own: of two, which one counts is not said.
+    /// Whether the instruction after the jump has no segment prefix: with two, it is undefined which one applies.
     private boolean isPrefixable() {
         for (long at = address + JUMP_LENGTH; ; at++) {
             switch (Memory.getByte(at) & 0xFF) {
@@ -156,9 +154,9 @@ public final class EntryView {
         }
     }
 
-    /// @param target one of [#hops], or the stub when there are none
-    /// @throws IllegalArgumentException when the site cannot lead there: it is out of reach, or an instruction
-    ///     with a prefix of its own stands behind the site
+    /// @param target one of [#hops], or the stub if that is empty
+    /// @throws IllegalArgumentException if the site cannot lead there: it is out of reach, or the instruction
+    ///     after the site has a prefix
     public PatchPlan plan(long target) {
         return switch (site.form()) {
             case CALL -> test(0, false, target);
@@ -179,7 +177,7 @@ public final class EntryView {
         };
     }
 
-    /// Toggles the opcode behind a prefix, or the first byte: jump so far, or test that number.
+    /// Toggles the opcode after a prefix, or the first byte, between `jmp` and `test` with the same operand.
     ///
     /// @param opcode    its offset
     /// @param newPrefix whether the byte in front of it must become a prefix
@@ -212,7 +210,7 @@ public final class EntryView {
                 address, site.length(), address, 2, off, address + 2, bytes(displacement >> 8, 3), address, 2, on, off);
     }
 
-    /// The same behind the first byte: the displacement is toggled.
+    /// The same if the unit ends after the first byte: the displacement is toggled.
     private PatchPlan jumpOver(long target) {
         int on = Encoding.displacement(address + JUMP_LENGTH, target);
         int off = site.length() - JUMP_LENGTH;

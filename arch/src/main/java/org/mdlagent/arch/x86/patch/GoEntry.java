@@ -66,7 +66,7 @@ final class GoEntry {
         return new GoEntry(code, site, at, List.copyOf(rules));
     }
 
-    /// @param function where the code stands
+    /// @param function address of the code
     SiteInstruction instructions(long function) {
         return new SiteInstruction(
                 function + site,

@@ -17,65 +17,67 @@ import org.mdlagent.arch.x86.bytes.InstructionDecoder;
 import org.mdlagent.arch.x86.find.EntryReader;
 import org.mdlagent.arch.x86.find.InstructionLengths;
 
-/// A view of the entry of a function that no compiler has prepared. It toggles between its own instructions and a jump
-/// by one store of five bytes ("Instruction Punning", PLDI 2017). When it is off, the text is what the file says.
+/// A view of the entry of an unprepared function. One store of five bytes toggles the entry between the function's
+/// own instructions and a jump ("Instruction Punning", PLDI 2017). When the site is off, the text is that of the
+/// file.
 ///
-/// | | bytes | a thread that comes to the entry | a thread that stood at the instruction at `k` |
+/// | | bytes | a thread that reaches the entry | a thread already at the instruction at offset `k` |
 /// | --- | --- | --- | --- |
 /// | off | the function's own | executes them | executes them |
-/// | on | `E9 d0 d1 d2 d3` | goes to the hop | fetches `d(k-1)`, which traps, and goes on in the copy |
+/// | on | `E9 d0 d1 d2 d3` | jumps to the hop | fetches `d(k-1)`, which traps, and continues in the copy |
 ///
-/// Where an atomic unit ends within the five bytes ([EntryPun.Cut]), no store is enough. The jump is installed and
-/// removed in steps, with two waits (`code/entry_jumps.c` has the protocol); meanwhile threads also trap at the entry.
-/// Its hop leads to a gate: an aligned jump that one store leads to the stub or to the copy, for threads that cannot
-/// wait. Where threads must not trap and bytes on both sides of the boundary change, the jump is permanent: it is part
-/// of the copy of the text that replaces the text by one `mmap` ([org.mdlagent.arch.code.CodeMemory#show]).
+/// If an atomic unit ends within the five bytes ([EntryPun.Cut]), no single store can write the jump. It is
+/// installed and removed in steps, with two waits (protocol: `code/entry_jumps.c`); meanwhile threads also trap at
+/// the entry. Its hop leads to a gate: an aligned jump that one store redirects to the stub or the copy, for
+/// threads that cannot wait. If threads must not trap and bytes on both sides of the boundary change, the jump is
+/// permanent: it is part of the copy of the text that replaces the text by one `mmap`
+/// ([org.mdlagent.arch.code.CodeMemory#show]).
 ///
-/// The jump covers several instructions, and threads may stand at any of them when it is stored: they have executed
-/// the one before, or were interrupted there, or return there. So a byte of the displacement over the head of an
-/// instruction is one that traps ([#TRAPS_ALOFT]), and the trap table leads from there into a copy of the
-/// instructions. That is the way, too, of whoever jumps there from elsewhere: it costs him a trap.
+/// The jump covers several instructions, and a thread may be at any of them when the jump is stored: it has
+/// executed the previous instruction, was interrupted there, or returns there. So the displacement has a trapping
+/// byte ([#TRAPS_ALOFT]) over the first byte (the head) of each covered instruction, and the trap table leads from
+/// there to the copy of the instructions. Code that branches there takes the same way, at the cost of a trap.
 ///
-/// | byte | meaning in 64-bit mode | signal | leads to, as the highest byte |
+/// | byte | meaning in 64-bit mode | signal | target range, as the highest byte |
 /// | --- | --- | --- | --- |
-/// | `CC` | `int3` | SIGTRAP, one byte further | -832 MiB: below a position-independent program is nothing |
-/// | `60`, `61` | none (`pusha`, `popa`) | SIGILL, at the byte | 1.5 GiB: above the heap of one that is not |
+/// | `CC` | `int3` | SIGTRAP, one byte further | -832 MiB: unused below a position-independent program |
+/// | `60`, `61` | none (`pusha`, `popa`) | SIGILL, at the byte | 1.5 GiB: above the heap of a fixed-address program |
 ///
-/// Where threads must not trap ([EntryPuns.Covered#STAYS]: they may have blocked the signals, or the program handles
-/// them by itself), the displacement has, from the first head on, the bytes that stand there. Then a thread at a head
-/// executes its instruction in place, and one that jumps there from elsewhere, too. That leaves the displacements
-/// that the first instruction has room for: 65,536 addresses where it has three bytes, a single one where it has one.
+/// If threads must not trap ([EntryPuns.Covered#STAYS]: they may have blocked the signals, or the program handles
+/// them itself), the displacement keeps the original bytes from the first head on. A thread at a head then
+/// executes its instruction in place. Only the bytes of the first instruction remain free: 65,536 targets if it
+/// has three bytes, one target if it has one byte.
 ///
-/// More bytes are none today (06, 07, 0E, 16, 17, 1E, 1F, 27, 2F, 37, 3F, CE, D6), whatever follows them. But
-/// makers give such bytes a meaning in time (62, C4, C5, D5), so no more are used than are needed.
+/// More bytes are invalid today (06, 07, 0E, 16, 17, 1E, 1F, 27, 2F, 37, 3F, CE, D6). Vendors have given such
+/// bytes a meaning later (62, C4, C5, D5), so no more are used than needed.
 ///
 /// Assumes
 ///   A1 a store inside one atomic unit is fetched wholly or not at all ([org.mdlagent.arch.InstructionSet])
 ///   A2 control enters the function at its first byte or at the head of an instruction, as decoded from there
-///   A3 what the trap table says of the heads is published before the jump is first stored, and stays for good, and the
-///      copies with it: a thread may have fetched a trapping byte just before it has gone
-///   A4 threads that execute the site have not blocked SIGTRAP or SIGILL (the shim's masks see to it)
-///   A5 the flags are dead at the entry, and the five bytes are no data
+///   A3 the trap table's rows of the heads are published before the jump is first stored; rows and copies stay
+///      forever, because a thread may have fetched a trapping byte just before its removal
+///   A4 threads that execute the site have not blocked SIGTRAP or SIGILL (ensured by the shim's masks)
+///   A5 the flags are dead at the entry, and the five bytes are not data
 /// Guarantees
-///   G1 a thread at the entry executes the function's own instructions or the jump, wholly; a thread at another of the
-///      displaced instructions executes that one, in place or as its copy, with the registers it came with
-///   G2 that holds however often and from how many threads the site, or its gate, is toggled, and bytes behind the five
-///      are not touched
+///   G1 a thread at the entry executes the function's own instructions or the jump, completely; a thread at
+///      another displaced instruction executes that instruction, in place or as its copy, with unchanged registers
+///   G2 G1 holds for any number of toggles of the site or its gate by any number of threads; bytes after the five
+///      are not changed
 /// Progress
-///   P1 nobody waits; a thread that stands on a displaced instruction when the jump appears pays for one trap
+///   P1 no thread waits; a thread on a displaced instruction when the jump appears takes one trap
 public final class PunView {
     /// `int3`.
     private static final int TRAP = 0xCC;
 
-    /// It, over each byte of a displacement.
+    /// `int3` in each byte of a displacement.
     private static final int TRAPS = 0xCCCCCCCC;
 
-    /// What traps as the highest byte of a displacement.
+    /// Bytes that trap and may be the highest byte of a displacement.
     private static final int[] TRAPS_ALOFT = {TRAP, 0x60, 0x61};
 
     private static final int HIGHEST = 3 * Byte.SIZE;
 
-    /// By which bytes of the displacement must trap, a bit for each.
+    /// Rules by the set of displacement bytes that must trap, a bit for each byte.
     private static final List<List<DisplacementRule>> RULES = IntStream.range(0, 1 << Integer.BYTES)
             .mapToObj(PunView::bytes)
             .map(PunView::rulesOf)
@@ -86,17 +88,17 @@ public final class PunView {
     private final SiteInstruction site;
     private final List<DisplacementRule> rules;
 
-    /// @param pun what [#fit] has found
+    /// @param pun result of [#fit]
     PunView(EntryPun pun) {
         site = pun.site();
         rules = pun.rules();
     }
 
-    /// What a jump at a function's entry needs, or why there can be none.
+    /// The requirements of a jump at a function's entry, or the reason why it is impossible.
     ///
-    /// @param code     from the function's first byte to the next function's, or the end of the text
-    /// @param function where that byte stands
-    /// @param length   of the function; what follows of `code` must be padding where the jump covers it
+    /// @param code     bytes from the function's start to the next function, or to the end of the text
+    /// @param function address of the first byte
+    /// @param length   of the function; the part of `code` after it must be padding as far as the jump covers it
     static EntryPuns.Fit fit(
             byte[] code, long function, long length, int atomicUnit, LengthDecoder decoder, EntryPuns.Covered covered) {
         int start = EntryReader.typeData(code, 0);
@@ -132,7 +134,7 @@ public final class PunView {
                 cut(at, heads, atomicUnit, covered == EntryPuns.Covered.TRAPS));
     }
 
-    /// The same for a function of Go, in whose bytes no thread may trap: Go's runtime blocks signals by itself.
+    /// The same for a Go function, where no thread may trap: Go's runtime blocks signals itself.
     static EntryPun fit(byte[] code, GoEntry entry, long function, int atomicUnit) {
         SiteInstruction site = entry.instructions(function);
         return new EntryPun(
@@ -164,9 +166,9 @@ public final class PunView {
                 .toList();
     }
 
-    /// From the first head on the displacement has the bytes of the code.
+    /// A displacement that keeps the code's bytes from the first head on.
     ///
-    /// @param end   behind the covered bytes that are the function's
+    /// @param end   end of the function's covered bytes
     /// @param heads a bit for each byte of the displacement
     private static DisplacementRule kept(byte[] code, int start, int end, int heads) {
         int mask = 0;
@@ -188,21 +190,21 @@ public final class PunView {
         return bytes;
     }
 
-    /// What raises the signals of ours: `int3`, and what is no instruction on purpose, as `ud2`.
+    /// Whether an instruction raises the signals that the agent uses: `int3`, or an undefined one such as `ud2`.
     private static boolean isTrap(byte[] code, int at) {
         int opcode = code[at] & 0xFF;
         int second = at + 1 < code.length ? code[at + 1] & 0xFF : 0;
         return opcode == TRAP || opcode == 0x0F && (second == 0x0B || second == 0xB9 || second == 0xFF);
     }
 
-    /// A call of less than five bytes: through a register, or a word that one leads to.
+    /// A call of less than five bytes: through a register, or a word at a register's address.
     private static boolean isCall(byte[] code, int from, int to) {
         int opcode = (code[from] & 0xF0) == 0x40 ? from + 1 : from;
         return opcode + 1 < to && (code[opcode] & 0xFF) == 0xFF && (code[opcode + 1] >> 3 & 7) == 2;
     }
 
-    /// Whether nobody executes the bytes from `from` to `to`, if there are any: tables name no function there, and
-    /// nothing stands there that does something. What a linker brings along, as `_fini`, is in no table.
+    /// Whether the bytes from `from` to `to` are padding: traps and NOPs only. Tables are not enough, because
+    /// functions that the linker adds, such as `_fini`, are in no table.
     private static boolean isPadding(byte[] code, int from, int to) {
         int at = from;
         while (at < to) {

@@ -116,7 +116,7 @@ public final class Relocator {
                     callIndirectly(instruction, offset);
                     return false;
                 }
-                case TRANSACTION -> throw refused(offset, "a transaction aborts to a relative address");
+                case TRANSACTION -> throw refused(offset, "the abort address of a transaction is relative");
                 case BOUND ->
                     throw refused(offset, "it is a far call or refers to the low half of the instruction pointer");
             }
@@ -147,7 +147,7 @@ public final class Relocator {
         private void pushReturnAddress(Instruction instruction, int offset) {
             long returnAddress = address + offset + instruction.length();
             if (offset + instruction.length() < code.length) {
-                throw refused(offset, "its callee would return among the originals: a call has to be the last");
+                throw refused(offset, "a call must be the last copied instruction");
             }
             put(0x68); // push, sign-extended
             out.putInt((int) returnAddress);
@@ -222,7 +222,7 @@ public final class Relocator {
             for (Fixup fixup : fixups) {
                 int copy = copies[fixup.offset];
                 if (copy < 0) {
-                    throw refused(fixup.offset, "none begins there, but a branch leads there");
+                    throw refused(fixup.offset, "no instruction begins there, but a branch leads there");
                 }
                 out.putInt(fixup.at, copy - (fixup.at + 4));
             }

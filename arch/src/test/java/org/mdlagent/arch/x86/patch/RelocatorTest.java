@@ -271,9 +271,9 @@ class RelocatorTest {
         assertRefused("c7f800000000", "0x7f1294567000", "transaction");
         assertRefused("ff1d10000000", "0x7f1294567000", "far call");
         assertRefused("678b0510000000", "0x7f1294567000", "low half of the instruction pointer");
-        assertRefused("90 e800000000 90", "0x7f1294567001", "has to be the last");
-        assertRefused("ffd0 90", "0x7f1294567000", "has to be the last");
-        assertRefused("eb01 4889e5", "0x7f1294567003", "none begins there");
+        assertRefused("90 e800000000 90", "0x7f1294567001", "must be the last");
+        assertRefused("ffd0 90", "0x7f1294567000", "must be the last");
+        assertRefused("eb01 4889e5", "0x7f1294567003", "no instruction begins there");
         assertRefused("90 06", "0x7f1294567001", "no instruction");
         assertRefused("90 4889", "0x7f1294567001", "no instruction");
     }

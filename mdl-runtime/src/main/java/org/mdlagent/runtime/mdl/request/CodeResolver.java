@@ -137,7 +137,7 @@ final class CodeResolver {
     private Symbol function(String name) throws Unresolvable {
         @Nullable Symbol function = program.function(name);
         if (function == null) {
-            throw new Unresolvable(name, "neither the program nor a library of its start has such a function to call");
+            throw new Unresolvable(name, "neither the program nor a library loaded at its start has this function");
         }
         return function;
     }

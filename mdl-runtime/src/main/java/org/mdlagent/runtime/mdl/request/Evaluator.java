@@ -49,8 +49,8 @@ public final class Evaluator {
             }
             Answer answer = evaluate(metric, focus, id, applied);
             if (program.hasBegun() && answer instanceof Answer.Instance instance && countsFromMain(instance)) {
-                return new Answer.Refused(metric.id() + " counts from when main begins, which it has: ask for it by"
-                        + " mdl run --metric, or for another function");
+                return new Answer.Refused(metric.id() + " starts with main, and main runs already: use"
+                        + " mdl run --metric, or another function");
             }
             return answer;
         } catch (Unresolvable e) {
@@ -105,7 +105,7 @@ public final class Evaluator {
         long number = program.file(resource);
         if (number == 0) {
             throw new Unresolvable(
-                    resource.toString(), "no file can have this name, or there is no room for more; see docs/mdl.md");
+                    resource.toString(), "this is not a file's name, or the table of names is full; see docs/mdl.md");
         }
         return Resource.ofFile(number);
     }
@@ -251,7 +251,7 @@ public final class Evaluator {
         List<Applied> replacements =
                 applied.stream().filter(a -> a.constraint.replaces()).toList();
         if (replacements.size() > 1) {
-            throw new Unresolvable("metric " + metric.id(), "two of the constraints replace its base");
+            throw new Unresolvable("metric " + metric.id(), "only one constraint can replace its base");
         }
         return replacements.isEmpty() ? null : replacements.getFirst();
     }

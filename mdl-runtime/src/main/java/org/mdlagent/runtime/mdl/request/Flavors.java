@@ -40,7 +40,7 @@ final class Flavors {
                     "it is for programs of flavor " + String.join(", ", metric.flavors()) + ", this one is of "
                             + found().stream().map(Flavor::word).collect(Collectors.joining(", "))
                             + (lacking.isEmpty() ? "" : " and calls no " + lacking)
-                            + "; with unix among its flavors it is for all");
+                            + "; flavor unix is for all programs");
         }
     }
 

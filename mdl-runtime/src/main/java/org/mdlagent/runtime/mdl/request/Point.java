@@ -2,10 +2,10 @@ package org.mdlagent.runtime.mdl.request;
 
 /// A place where a snippet can run.
 public sealed interface Point {
-    /// Its function.
+    /// The function.
     Procedure procedure();
 
-    /// Its name in messages.
+    /// Name in messages.
     String description();
 
     record Entry(Procedure procedure) implements Point {

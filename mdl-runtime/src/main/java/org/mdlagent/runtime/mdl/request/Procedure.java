@@ -10,7 +10,7 @@ import org.mdlagent.runtime.options.FunctionGlob;
 /// @param module name of its module
 /// @param image  path of its ELF file
 public record Procedure(int id, String name, String symbol, String module, String image) {
-    /// Its resource.
+    /// The procedure's resource.
     public String path() {
         return "/Code/" + module + "/" + name;
     }

@@ -25,7 +25,7 @@ final class ProgramIndex {
     /// Cache by list item: requests for many resources repeat them.
     private final Map<String, List<Procedure>> meant = new HashMap<>();
 
-    /// By the name of the module.
+    /// Procedures by the name of the module.
     private final Map<String, Set<Procedure>> inModule = new HashMap<>();
 
     private final Program program;
@@ -119,7 +119,7 @@ final class ProgramIndex {
             List<String> known = new ArrayList<>(modules.keySet());
             known.addAll(program.files());
             if (known.contains(name)) {
-                throw new Unresolvable("/Code/" + name, "metrics see no function of it");
+                throw new Unresolvable("/Code/" + name, "it has no function that metrics can see");
             }
             throw missing("/Code/" + name, "the program has no such module", Spelling.hint(name, known));
         }
@@ -167,7 +167,7 @@ final class ProgramIndex {
         long originals = found.stream().map(Procedure::pathOfCopies).distinct().count();
         long names = found.stream().map(Procedure::name).distinct().count();
         if (originals > 1 || names < found.size()) {
-            throw new Unresolvable(path, "this means " + found.size() + " functions, write its parameters too");
+            throw new Unresolvable(path, "" + found.size() + " functions have this name: add its parameter types");
         }
         return found;
     }

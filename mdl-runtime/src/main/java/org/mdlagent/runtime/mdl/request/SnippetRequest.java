@@ -22,7 +22,7 @@ public record SnippetRequest(
 
     /// A statement of the code.
     public sealed interface Step {
-        /// Its expressions, in source order.
+        /// The statement's expressions, in source order.
         Stream<SnippetExpression> expressions();
     }
 

@@ -48,7 +48,7 @@ final class WhereEvaluator {
     }
 
     private static AssertionError onlyInCode(Expression expression) {
-        return new AssertionError("stands in code only: " + expression);
+        return new AssertionError("allowed in code only: " + expression);
     }
 
     private WhereValue variable(String name, Environment environment) throws Unresolvable {
@@ -79,7 +79,7 @@ final class WhereEvaluator {
         List<Procedure> own = index.procedures("exit");
         List<Procedure> found = own.isEmpty() ? index.imported("exit") : own;
         if (found.isEmpty()) {
-            throw new Unresolvable("$exit", "the program does not call exit, it ends with $start.return");
+            throw new Unresolvable("$exit", "the program does not call exit: use $start.return");
         }
         return new WhereValue.OfProcedure(found);
     }
@@ -173,7 +173,7 @@ final class WhereEvaluator {
                     case "return" -> points(copies, copy -> List.of(new Point.Return(copy)));
                     case "calls" -> points(copies, program::calls);
                     case "name" -> new WhereValue.Text(procedure.name());
-                    default -> throw new Unresolvable(procedure.path(), "a function here belongs to no single thread");
+                    default -> throw new Unresolvable(procedure.path(), "a procedure has no thread");
                 };
             }
             case WhereValue.OfModule(CodeModule module) ->
@@ -197,7 +197,7 @@ final class WhereEvaluator {
         }
         WhereValue selected = environment.selected().get(wanted);
         if (selected instanceof WhereValue.Text(String name)) {
-            throw new Unresolvable("$constraint[" + wanted + "]", "'" + name + "' is no number");
+            throw new Unresolvable("$constraint[" + wanted + "]", "'" + name + "' is not a number");
         }
         return selected;
     }

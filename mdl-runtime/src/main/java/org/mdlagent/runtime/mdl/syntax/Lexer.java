@@ -7,7 +7,7 @@ import org.mdlagent.runtime.mdl.syntax.Token.Kind;
 
 /// Divides a file into tokens. Reports and skips everything else.
 final class Lexer {
-    /// Those of two characters come first.
+    /// Operators; two-character operators come first.
     private static final List<Kind> OPERATORS =
             Arrays.stream(Kind.values()).filter(Kind::isOperator).toList();
 
@@ -100,13 +100,13 @@ final class Lexer {
         int c = text.codePointAt(at);
         String shown = Character.isISOControl(c) ? String.format("U+%04X", c) : Character.toString(c);
         String hint = switch (c) {
-            case '!' -> "there is '!=' only";
-            case '|' -> "there is '||' only";
-            case '\'' -> "a string stands in '\"'";
+            case '!' -> "use '!='";
+            case '|' -> "use '||'";
+            case '\'' -> "write strings in '\"'";
             case '#' -> "a comment begins with '//'";
             default -> null;
         };
-        diagnostics.error(at, "'" + shown + "' is no character of MDL", hint);
+        diagnostics.error(at, "'" + shown + "' is not a character of MDL", hint);
         int end = endOfLine();
         int quote = c == '\'' ? text.indexOf('\'', at + 1) : -1;
         if (quote > 0 && quote < end) {

@@ -125,7 +125,7 @@ final class ListParser {
                 Double.parseDouble(item.text());
             }
         } catch (NumberFormatException e) {
-            throw tokens.error(item.at(), "'" + item + "' is no number of 64 bits", null);
+            throw tokens.error(item.at(), "'" + item + "' is not a 64-bit number", null);
         }
     }
 

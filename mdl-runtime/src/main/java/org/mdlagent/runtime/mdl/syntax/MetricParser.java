@@ -142,9 +142,7 @@ final class MetricParser {
         Definition.Constraint constraint = constraint(tokens.name("the constraint's name"), at);
         if (constraint.replaces()) {
             throw tokens.error(
-                    at,
-                    "outside of metrics there is no base to replace",
-                    "define it in the metric whose base it replaces");
+                    at, "'is replace' is allowed in metrics only", "define it in the metric whose base it replaces");
         }
         return constraint;
     }
@@ -164,7 +162,7 @@ final class MetricParser {
         }
         ValueKind kind = index == null ? valueKind() : ValueKind.COUNTER;
         if (kind.hasEvent()) {
-            throw tokens.error(at, "what replaces a base is a counter or a timer", null);
+            throw tokens.error(at, "only a counter or a timer can replace a base", null);
         }
         List<Statement> body = statements.block("constraint " + name);
         return new Definition.Constraint(name, path, replaces, kind, index, body, at);

@@ -56,7 +56,7 @@ record Token(Kind kind, String text, int at, int end) {
             return compareTo(STRING) > 0 && this != END;
         }
 
-        /// Its name in messages.
+        /// Name in messages.
         String description() {
             return isOperator() ? "'" + spelling + "'" : spelling;
         }
@@ -66,7 +66,7 @@ record Token(Kind kind, String text, int at, int end) {
         return kind == Kind.IDENTIFIER && text.equals(word);
     }
 
-    /// Its name in messages.
+    /// Name in messages.
     String description() {
         return switch (kind) {
             case IDENTIFIER, INTEGER, DECIMAL -> "'" + text + "'";

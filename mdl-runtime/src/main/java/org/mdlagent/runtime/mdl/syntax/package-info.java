@@ -1,7 +1,7 @@
 /// MDL as text: lexer, parser, syntax tree and diagnostics.
 ///
-/// Long because the nodes of the tree are small types of their own, and the parsers, one for each kind of them,
-/// share a stream of tokens and diagnostics that nothing else sees.
+/// Long because each kind of tree node is a small type with a parser, and only these parsers use the token stream
+/// and the diagnostics.
 @NullMarked
 package org.mdlagent.runtime.mdl.syntax;
 

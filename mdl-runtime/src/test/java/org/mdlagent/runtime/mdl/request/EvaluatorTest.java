@@ -289,7 +289,7 @@ class EvaluatorTest {
                         "the entry of /Code/myprog.c/bar: it has no probe",
                         "absent: the program has no such symbol",
                         "table: it has 400 bytes, code reads 1, 2, 4 or 8",
-                        "$exit: the program does not call exit, it ends with $start.return");
+                        "$exit: the program does not call exit: use $start.return");
     }
 
     @Test
@@ -487,7 +487,7 @@ class EvaluatorTest {
         assertThat(points(instance(definitions, "ofPvm"))).containsExactly("append the entry of /Code/myprog.c/bar");
         assertThat(evaluate(definitions, "ofMpi"))
                 .isEqualTo(new Answer.Refused("metric ofMpi: it is for programs of flavor mpi, this one is of unix, pvm"
-                        + " and calls no MPI_* or PMPI_*; with unix among its flavors it is for all"));
+                        + " and calls no MPI_* or PMPI_*; flavor unix is for all programs"));
         program.withImported("MPI_Init");
         assertThat(evaluate(definitions, "ofMpi")).isInstanceOf(Answer.Instance.class);
     }
@@ -502,8 +502,8 @@ class EvaluatorTest {
 
         assertThat(fromMain)
                 .allSatisfy(metric -> assertThat(evaluate(shipped, metric))
-                        .isEqualTo(new Answer.Refused(metric + " counts from when main begins, which it has: ask for it"
-                                + " by mdl run --metric, or for another function")));
+                        .isEqualTo(new Answer.Refused(metric + " starts with main, and main runs already: use"
+                                + " mdl run --metric, or another function")));
         instance(shipped, "procedure_calls");
         instance(shipped, "cpu", "/Code/myprog.c/bar");
         assertThat(List.of("exec_time", "procedure_calls"))
@@ -524,7 +524,7 @@ class EvaluatorTest {
     @CsvSource(delimiter = '|', quoteCharacter = '"', textBlock = """
         /Code/myprog.c/fou      | "/Code/myprog.c/fou: the module has no such function, did you mean 'foo'?"
         /Code/myprg.c/foo       | "/Code/myprg.c: the program has no such module, did you mean 'myprog.c'?"
-        /Code/other.cc/ns::add  | "/Code/other.cc/ns::add: this means 2 functions, write its parameters too"
+        /Code/other.cc/ns::add  | "/Code/other.cc/ns::add: 2 functions have this name: add its parameter types"
         /Code/myprog.c          | "/Code/myprog.c: metric m has no constraint for it"
         /SyncObject/Mutex/0x10  | "/SyncObject/Mutex/0x10: metric m has no constraint for it"
         """)
