@@ -16,11 +16,9 @@ import org.mdlagent.arch.site.StackUse.Reason;
 ///               falls through must change the stack pointer as the table says, each branch must lead to a row
 ///               with the same rule, and each return must have its address on top
 ///            A2 an address taken below the CFA is used below it, as languages require of objects
-/// Guarantees G1 without a reason, no operand is at the return address or above: not relative to the stack
-/// pointer,
-///               the frame pointer, or a traceable copy of these
-///            G2 without a reason, the code leaves only by returns, by the reported jumps, or through tables of
-///               addresses in itself
+/// Guarantees without a reason: G1 no operand is at the return address or above, relative to the stack pointer, the
+///               frame pointer, or a traceable copy; G2 the code leaves only by returns, by the reported jumps, or
+///               through tables of addresses in itself
 final class StackScan {
     private static final int RSP = 4;
     private static final int RBP = 5;
