@@ -158,9 +158,9 @@ static bool has_failed(const struct user_regs_struct *registers) {
   return (int64_t)registers->orig_rax >= 0 && (int64_t)registers->rax == -EINTR && waits_rank(registers->orig_rax) >= 0;
 }
 
-static void rewind_call(struct user_regs_struct *registers) {
+static void rewind_call(struct user_regs_struct *registers, uint64_t number) {
   registers->rip -= SYSCALL_BYTES;
-  registers->rax = registers->orig_rax;
+  registers->rax = number;
   registers->orig_rax = (uint64_t)-1; /* the kernel restarts nothing */
 }
 
@@ -225,6 +225,9 @@ static bool write_frames(const struct target *target, const struct call *calls, 
   uint64_t vector_state = (top - bytes) & -(uint64_t)XSAVE_ALIGNMENT;
   struct user_regs_struct context = saved.registers;
   uint64_t mask = saved.mask, below = vector_state;
+  for (size_t i = 0; i < count; i++) {
+    mask &= calls[i].unblocks_traps ? ~(uint64_t)BORROW_TRAPS : ~0ULL;
+  }
   bool written = target_put(target, vector_state, saved.vector_state, bytes);
   for (size_t i = count; i-- > 0 && written;) {
     struct signal_frame frame = frame_of(target, &context, mask, vector_state);
@@ -245,7 +248,7 @@ static enum borrowed use_stopped(const struct target *target, const struct candi
   struct user_regs_struct first;
   bool is_there = is_where_chosen(target, candidate), restarts = is_restarted(&saved.registers);
   if (has_failed(&saved.registers) && !TWIN("no-rewind")) {
-    rewind_call(&saved.registers);
+    rewind_call(&saved.registers, saved.registers.orig_rax);
     STEP(3);
     if (ptrace(PTRACE_SETREGS, candidate->thread, NULL, &saved.registers) != 0) {
       return NOT_THERE;
@@ -256,7 +259,7 @@ static enum borrowed use_stopped(const struct target *target, const struct candi
     return NOT_THERE;
   }
   if (restarts) {
-    rewind_call(&saved.registers);
+    rewind_call(&saved.registers, candidate->again);
   }
   top = top ? top : saved.registers.rsp - RED_ZONE;
   if (!write_frames(target, calls, count, top, &first)) {

@@ -24,15 +24,18 @@
 
 #include "target.h"
 
+#include <signal.h>
+
 /* A call in the target. System calls go through call_and_return, with the number in `rax`. */
 struct call {
   uint64_t function;
   uint64_t rax;
   uint64_t argument[6];
   bool blocks_signals; /* blocks all signals during the call */
+  bool unblocks_traps; /* BORROW_TRAPS are unblocked after all calls */
 };
 
-enum { CALLS_MAX = 2 };
+enum { CALLS_MAX = 2, BORROW_TRAPS = 1 << (SIGTRAP - 1) | 1 << (SIGILL - 1) };
 
 enum borrowed {
   BORROWED,
@@ -46,6 +49,7 @@ struct candidate {
   pid_t thread;
   bool runs;        /* in user mode; otherwise in a system call: */
   uint64_t number;
+  uint64_t again;       /* with which the call is made again: `number`, unless that is restart_syscall */
   uint64_t stack, next; /* stack pointer, and address after the syscall instruction */
 };
 

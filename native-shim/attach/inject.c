@@ -1,7 +1,8 @@
 /*
- * mdl-inject PID LIBRARY FUNCTION < ARGUMENT
+ * mdl-inject PID LIBRARY FUNCTION [ADOPT] < ARGUMENT
  *
  * Creates a thread in the process PID that opens LIBRARY and calls its `int FUNCTION(const char *)` with standard input.
+ * If it returns 0, each thread that blocks SIGTRAP or SIGILL calls `void ADOPT(void)`, and has both unblocked then.
  * After the function has returned, prints "result R stopped N N ns"; the exit status is 0 or 1, by the result. On failure,
  * prints the reason on standard error; the exit status is 2.
  */
@@ -23,10 +24,13 @@ enum {
   FAILED = 2,
   PAUSE_MICROS = 500,
   TRIES = 200, /* times the pause: 100 ms */
+  ADOPT_TRIES = 2000, /* 1 s */
   MAPPED_TRIES = 100000,
   MAPPED_PAUSE_MICROS = 20,
   DONE_SECONDS = 20,
 };
+
+enum { PID = 1, LIBRARY, FUNCTION, ADOPT }; /* arguments */
 
 _Static_assert(PAGE_DATA + sizeof(struct page_data) + PAGE_TEXT_MAX + 16384 < HOLE_BYTES, "no room for a stack");
 
@@ -60,7 +64,7 @@ static uint64_t call_on_some_thread(const struct target *target, const struct ca
   static struct candidate candidates[CANDIDATES_MAX];
   uint64_t stopped = 0;
   for (int i = 0; i < TRIES; i++) {
-    size_t found = waits_find(target, candidates);
+    size_t found = waits_find(target, false, candidates);
     for (size_t c = 0; c < found; c++) {
       stopped = 0;
       switch (borrow(target, &candidates[c], calls, count, top, &stopped)) {
@@ -116,16 +120,17 @@ static uint64_t add_text(const struct target *target, struct texts *texts, const
   return address;
 }
 
-static void fill_pages(const struct target *target, const char *library, const char *function, const char *argument, size_t bytes) {
+static void fill_pages(const struct target *target, char *const *words, const char *argument, size_t bytes) {
   static struct texts texts;
   struct page_data data = {
       .dlopen = target->dlopen,
       .dlsym = target->dlsym,
       .dlerror = target->dlerror,
       .pthread_detach = target->pthread_detach,
-      .library = add_text(target, &texts, library, strlen(library)),
-      .function = add_text(target, &texts, function, strlen(function)),
+      .library = add_text(target, &texts, words[LIBRARY], strlen(words[LIBRARY])),
+      .function = add_text(target, &texts, words[FUNCTION], strlen(words[FUNCTION])),
       .argument = add_text(target, &texts, argument, bytes),
+      .adopt = words[ADOPT] ? add_text(target, &texts, words[ADOPT], strlen(words[ADOPT])) : 0,
   };
   uint64_t at = target->hole;
   if (!target_put(target, at + PAGE_CODE, page_routine, (size_t)(page_routine_end - page_routine)) ||
@@ -159,6 +164,20 @@ static struct page_data await_thread(const struct target *target) {
   return data;
 }
 
+/* Threads that cannot be borrowed stay as they are. */
+static void adopt_threads(const struct target *target, uint64_t adopt) {
+  const struct call call = {.function = adopt, .unblocks_traps = true};
+  for (int i = 0; i < ADOPT_TRIES && waits_some_block(target); i++) {
+    static struct candidate candidates[CANDIDATES_MAX];
+    size_t found = waits_find(target, true, candidates);
+    for (size_t c = 0; c < found; c++) {
+      uint64_t stopped = 0;
+      borrow(target, &candidates[c], &call, 1, 0, &stopped);
+    }
+    pause_micros(PAUSE_MICROS);
+  }
+}
+
 static int tell(const struct target *target, const struct page_data *data, uint64_t first_stop, uint64_t second_stop) {
   char error[512] = "";
   switch (data->state) {
@@ -178,11 +197,11 @@ static int tell(const struct target *target, const struct page_data *data, uint6
 int main(int count, char **words) {
   static char argument[PAGE_TEXT_MAX];
   static struct target target;
-  if (count != 4) {
-    fail("usage: mdl-inject PID LIBRARY FUNCTION < ARGUMENT");
+  if (count != ADOPT && count != ADOPT + 1) {
+    fail("usage: mdl-inject PID LIBRARY FUNCTION [ADOPT] < ARGUMENT");
   }
   size_t bytes = fread(argument, 1, sizeof argument - 1, stdin);
-  const char *trouble = target_read(&target, atoi(words[1]));
+  const char *trouble = target_read(&target, atoi(words[PID]));
   if (trouble) {
     fail(trouble);
   }
@@ -191,8 +210,14 @@ int main(int count, char **words) {
 #ifdef MDL_STEPS
   attempt = 1;
 #endif
-  fill_pages(&target, words[2], words[3], argument, bytes);
+  fill_pages(&target, words, argument, bytes);
   uint64_t second = create_thread(&target);
   struct page_data data = await_thread(&target);
+#ifdef MDL_STEPS
+  attempt = 2;
+#endif
+  if (data.state == PAGE_DONE && data.result == 0 && data.adopt != 0) {
+    adopt_threads(&target, data.adopt);
+  }
   return tell(&target, &data, first, second);
 }

@@ -7,15 +7,18 @@
         .set    LIBRARY, 40
         .set    FUNCTION, 48
         .set    ARGUMENT, 56
-        .set    ERROR, 64
-        .set    RESULT, 72
-        .set    STATE, 80
+        .set    ADOPT, 64
+        .set    ERROR, 72
+        .set    RESULT, 80
+        .set    STATE, 88
 
         .section .rodata
         .globl  page_routine, page_routine_end
         .hidden page_routine, page_routine_end
 page_routine:
         pushq   %rbx
+        pushq   %r12
+        pushq   %rax
         movq    %rdi, %rbx
         movq    $1, STATE(%rbx)         /* PAGE_RUNS */
         movq    THREAD(%rbx), %rdi
@@ -25,7 +28,14 @@ page_routine:
         callq   *DLOPEN(%rbx)
         testq   %rax, %rax
         jz      1f
-        movq    %rax, %rdi
+        movq    %rax, %r12
+        movq    ADOPT(%rbx), %rsi
+        testq   %rsi, %rsi
+        jz      4f
+        movq    %r12, %rdi
+        callq   *DLSYM(%rbx)
+        movq    %rax, ADOPT(%rbx)
+4:      movq    %r12, %rdi
         movq    FUNCTION(%rbx), %rsi
         callq   *DLSYM(%rbx)
         testq   %rax, %rax
@@ -44,6 +54,8 @@ page_routine:
         movq    %rax, ERROR(%rbx)
         movq    $3, STATE(%rbx)         /* PAGE_NO_FUNCTION */
 3:      xorl    %eax, %eax
+        popq    %rcx
+        popq    %r12
         popq    %rbx
         retq
 page_routine_end:

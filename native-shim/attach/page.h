@@ -20,6 +20,7 @@ struct page_data {
   uint64_t thread;             /* pthread_t */
   uint64_t library, function;  /* texts */
   uint64_t argument;           /* of the function */
+  uint64_t adopt;              /* text, or 0; then the address of that function of the library, or 0 */
   uint64_t error;              /* text of dlerror, with PAGE_NO_LIBRARY and PAGE_NO_FUNCTION */
   int64_t result;              /* of the function, with PAGE_DONE */
   uint64_t state;              /* enum page_state; stored last */

@@ -88,6 +88,18 @@ static bool is_in_handler(const struct target *target, uint64_t stack) {
   return false;
 }
 
+/* The number of a call that was interrupted, and that the kernel has restarted: `mov $number, %eax; syscall` has made it. */
+static uint64_t restarted_number(const struct target *target, uint64_t next) {
+  struct __attribute__((packed)) {
+    uint8_t move;
+    uint32_t number;
+    uint8_t call[2];
+  } code;
+  bool is_known = target_get(target, next - sizeof code, &code, sizeof code) && code.move == 0xB8 && code.call[0] == 0x0F &&
+                  code.call[1] == 0x05;
+  return is_known ? code.number : SYS_restart_syscall;
+}
+
 /* The call's rank, or -1. */
 static int look_at(const struct target *target, pid_t thread, struct candidate *candidate) {
   char name[64], text[256];
@@ -104,16 +116,41 @@ static int look_at(const struct target *target, pid_t thread, struct candidate *
     return -1;
   }
   candidate->number = number;
+  candidate->again = number == SYS_restart_syscall ? restarted_number(target, next) : number;
   candidate->stack = stack;
   candidate->next = next;
   uint64_t given[6];
   for (int i = 0; i < 6; i++) {
     given[i] = arguments[i];
   }
-  return may_be_borrowed(target, number, given) && !is_in_handler(target, stack) ? waits_rank(number) : -1;
+  return may_be_borrowed(target, candidate->again, given) && !is_in_handler(target, stack) ? waits_rank(candidate->again) : -1;
 }
 
-size_t waits_find(const struct target *target, struct candidate candidates[CANDIDATES_MAX]) {
+static bool blocks_traps(const struct target *target, pid_t thread) {
+  static const char heading[] = "\nSigBlk:";
+  char name[64], text[4096];
+  snprintf(name, sizeof name, "task/%d/status", thread);
+  target_text(target->pid, name, text, sizeof text);
+  const char *mask = strstr(text, heading);
+  return mask && strtoull(mask + sizeof heading - 1, NULL, 16) & BORROW_TRAPS;
+}
+
+bool waits_some_block(const struct target *target) {
+  bool some = false;
+  char path[64];
+  snprintf(path, sizeof path, "/proc/%d/task", target->pid);
+  DIR *tasks = opendir(path);
+  for (struct dirent *entry; tasks && !some && (entry = readdir(tasks));) {
+    int thread = atoi(entry->d_name);
+    some = thread > 0 && blocks_traps(target, thread);
+  }
+  if (tasks) {
+    closedir(tasks);
+  }
+  return some;
+}
+
+size_t waits_find(const struct target *target, bool blocking, struct candidate candidates[CANDIDATES_MAX]) {
   struct candidate found[RANKS][CANDIDATES_MAX];
   size_t counts[RANKS] = {0}, count = 0;
   char path[64];
@@ -122,7 +159,7 @@ size_t waits_find(const struct target *target, struct candidate candidates[CANDI
   for (struct dirent *entry; tasks && (entry = readdir(tasks)) && counts[0] < CANDIDATES_MAX;) {
     struct candidate candidate;
     int thread = atoi(entry->d_name);
-    int rank = thread > 0 ? look_at(target, thread, &candidate) : -1;
+    int rank = thread > 0 && (!blocking || blocks_traps(target, thread)) ? look_at(target, thread, &candidate) : -1;
     if (rank >= 0 && counts[rank] < CANDIDATES_MAX) {
       found[rank][counts[rank]++] = candidate;
     }

@@ -12,7 +12,11 @@ int waits_rank(uint64_t number);
 
 enum { CANDIDATES_MAX = 64, RANKS = 4 };
 
-/* The threads that may be borrowed, best first; running threads last. Returns their number. */
-size_t waits_find(const struct target *target, struct candidate candidates[CANDIDATES_MAX]);
+/* Whether a thread blocks SIGTRAP or SIGILL. */
+bool waits_some_block(const struct target *target);
+
+/* The threads that may be borrowed, best first; running threads last. Returns their number.
+ * * blocking: only threads that block SIGTRAP or SIGILL */
+size_t waits_find(const struct target *target, bool blocking, struct candidate candidates[CANDIDATES_MAX]);
 
 #endif

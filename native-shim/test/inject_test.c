@@ -14,7 +14,8 @@
 #include <sys/ptrace.h>
 #include <time.h>
 
-enum { CYCLES = 20, LAST_STEP = 7, INTERRUPTED = 3, DAMAGED = 4 };
+enum { TRAPS = 1 << (SIGTRAP - 1) | 1 << (SIGILL - 1) };
+enum { CYCLES = 20, LAST_STEP = 7, INTERRUPTED = 3, DAMAGED = 4, BLOCKING = 4 };
 
 static _Atomic uint64_t *laps; /* of the target, shared with the test */
 
@@ -110,6 +111,12 @@ static void sleep_a_millisecond(void) {
   }
 }
 
+static void sleep_for_ever(void) {
+  atomic_fetch_add(laps, 1);
+  nanosleep(&(struct timespec){.tv_sec = 1000}, NULL);
+  _exit(INTERRUPTED);
+}
+
 static void read_a_pipe(void) {
   int ends[2];
   char byte;
@@ -170,6 +177,17 @@ static void have_a_hundred_threads(void) {
   epoll_a_millisecond();
 }
 
+static void block_all_signals(void) {
+  sigset_t all;
+  sigfillset(&all);
+  sigprocmask(SIG_SETMASK, &all, NULL);
+  for (int i = 0; i < BLOCKING - 1; i++) {
+    pthread_t thread;
+    CHECK_EQUAL(pthread_create(&thread, NULL, await_for_ever, NULL), 0);
+  }
+  epoll_a_millisecond();
+}
+
 static void wait_in_handler(int signal) {
   int ends[2];
   char byte;
@@ -187,7 +205,7 @@ static void handle_a_signal(void) {
 /* ---- the injector */
 
 /* Exit status, or minus the signal that ended it. */
-static int inject_with(const char *injector, pid_t target, const char *argument) {
+static int inject_function(const char *injector, pid_t target, const char *function, const char *argument) {
   int input[2];
   char pid[16];
   snprintf(pid, sizeof pid, "%d", target);
@@ -198,7 +216,7 @@ static int inject_with(const char *injector, pid_t target, const char *argument)
     dup2(open("/dev/null", O_WRONLY), 1);
     close(input[0]);
     close(input[1]);
-    execl(injector, injector, pid, BROUGHT, "brought", NULL);
+    execl(injector, injector, pid, BROUGHT, function, "adopt", NULL);
     _exit(127);
   }
   close(input[0]);
@@ -207,6 +225,10 @@ static int inject_with(const char *injector, pid_t target, const char *argument)
   int status;
   waitpid(child, &status, 0);
   return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+static int inject_with(const char *injector, pid_t target, const char *argument) {
+  return inject_function(injector, target, "brought", argument);
 }
 
 static int inject(pid_t target) { return inject_with(INJECTOR, target, "0"); }
@@ -248,6 +270,20 @@ static void shouldInterruptNoSystemCall(void) {
   check_uninterrupted(read_a_pipe);
 }
 
+/* The kernel restarts its call by restart_syscall. */
+static void shouldBorrowAThreadThatWasStoppedBefore(void) {
+  need_ptrace();
+  pid_t target = start(sleep_for_ever);
+  usleep(10000);
+  kill(target, SIGSTOP);
+  int status;
+  CHECK_EQUAL(waitpid(target, &status, WUNTRACED), target);
+  kill(target, SIGCONT);
+  CHECK_EQUAL(inject(target), 0);
+  CHECK_EQUAL(inject(target), 0);
+  end(target);
+}
+
 static void shouldRestoreTheRegistersOfARunningThread(void) {
   need_ptrace();
   pid_t target = start(compute);
@@ -287,15 +323,47 @@ static void shouldNotBorrowAThreadInASignalHandler(void) {
   end(target);
 }
 
+/* Masks of the threads, a line each. */
+static void read_masks(pid_t target, char *masks, size_t capacity) {
+  char command[128];
+  snprintf(command, sizeof command, "grep -h SigBlk /proc/%d/task/*/status", target);
+  FILE *lines = popen(command, "r");
+  CHECK(lines != NULL);
+  masks[fread(masks, 1, capacity - 1, lines)] = 0;
+  pclose(lines);
+}
+
+static void shouldUnblockTheSignalsOfTrapsAndNoOther(void) {
+  need_ptrace();
+  char masks[1024], line[64], expected[1024] = "";
+  pid_t target = start(block_all_signals);
+  read_masks(target, masks, sizeof masks);
+  uint64_t mask = strtoull(strchr(masks, '\t'), NULL, 16);
+  snprintf(line, sizeof line, "SigBlk:\t%016llx\n", (unsigned long long)(mask & ~(uint64_t)TRAPS));
+  for (int i = 0; i < BLOCKING; i++) {
+    strcat(expected, line);
+  }
+  CHECK_EQUAL(inject(target), 0);
+  read_masks(target, masks, sizeof masks);
+  CHECK(strcmp(masks, expected) == 0);
+  await_laps(target, 2);
+  CHECK_EQUAL(inject_function(INJECTOR, target, "check_adopted", "4"), 0);
+  end(target);
+}
+
 static void shouldLeaveTheTargetAsItWasWhereverItDies(void) {
   need_ptrace();
-  void (*const targets[])(void) = {epoll_a_millisecond, compute, read_a_pipe, have_a_hundred_threads};
-  for (int first = 0; first < 2; first++) {
+  void (*const targets[])(void) = {epoll_a_millisecond, compute, read_a_pipe, have_a_hundred_threads, block_all_signals};
+  for (int first = 0; first < 3; first++) {
     for (int step = 1; step <= LAST_STEP; step++) {
       for (size_t i = 0; i < sizeof targets / sizeof *targets; i++) {
         /* Before the call is rewound, EINTR is what any stop leaves, so only calls that libc or the kernel
          * restarts are tested. */
         if (targets[i] == epoll_a_millisecond && (step == 2 || step == 3)) {
+          continue;
+        }
+        bool adopts = targets[i] == block_all_signals;
+        if (adopts != (first == 2) || (adopts && step == 3)) {
           continue;
         }
         char where[8];
@@ -338,10 +406,12 @@ static void shouldBorrowAThreadInAHandlerWithoutTheCheck(void) {
 
 TESTS({"shouldCallAFunctionOfTheLibrary", shouldCallAFunctionOfTheLibrary},
       {"shouldInterruptNoSystemCall", shouldInterruptNoSystemCall},
+      {"shouldBorrowAThreadThatWasStoppedBefore", shouldBorrowAThreadThatWasStoppedBefore},
       {"shouldRestoreTheRegistersOfARunningThread", shouldRestoreTheRegistersOfARunningThread},
       {"shouldNotHangAProgramThatAllocates", shouldNotHangAProgramThatAllocates},
       {"shouldFindASafeThreadAmongMany", shouldFindASafeThreadAmongMany},
       {"shouldNotBorrowAThreadInASignalHandler", shouldNotBorrowAThreadInASignalHandler},
+      {"shouldUnblockTheSignalsOfTrapsAndNoOther", shouldUnblockTheSignalsOfTrapsAndNoOther},
       {"shouldLeaveTheTargetAsItWasWhereverItDies", shouldLeaveTheTargetAsItWasWhereverItDies},
       {"shouldFailProgramsWithoutRewinding", shouldFailProgramsWithoutRewinding},
       {"shouldBorrowAThreadInAHandlerWithoutTheCheck", shouldBorrowAThreadInAHandlerWithoutTheCheck})

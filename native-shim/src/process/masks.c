@@ -90,12 +90,19 @@ static int set_agent_mask(mask_function function, int how, const sigset_t *set, 
   return function(how, &changed, old);
 }
 
-/* A thread that is older than the wrappers may block SIGTRAP and SIGILL. */
+/* A thread that is older than the wrappers may block SIGTRAP and SIGILL. It takes over its mask at its next change, or
+ * when the injector makes it call mdl_adopt(). */
 static void adopt(void) {
   static THREAD_LOCAL bool adopted;
   if (process_was_attached && !adopted) {
     adopted = true;
     masks_start();
+  }
+}
+
+EXPORT void mdl_adopt(void) {
+  if (!is_agent_thread) {
+    adopt();
   }
 }
 

@@ -22,7 +22,8 @@
 #endif
 
 enum {
-  LOOKS = 5, /* retries: libc blocks all signals for some microseconds when it creates a thread */
+  LOOKS = 100, /* retries: the injector unblocks the signals meanwhile (mdl_adopt), and libc blocks all for some microseconds
+                 when it creates a thread */
   BETWEEN_LOOKS_NANOS = 10000000,
   TEXT_MAX = 4096,
   ARGUMENTS = 6,

@@ -6,7 +6,7 @@
  *   s     sets a handler for SIGSEGV and faults; prints "caught"
  *   q     ends with status 7
  *
- * With an argument, one more thread blocks all signals for ever.
+ * With an argument, one more thread blocks all signals for ever. Ends with status 4 when they are no longer blocked.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -18,7 +18,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-enum { THREADS = 4, INTERRUPTED = 3, ENDED = 7 };
+enum { THREADS = 4, INTERRUPTED = 3, UNBLOCKED = 4, ENDED = 7 };
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
@@ -65,6 +65,11 @@ static void *block_all(void *unused) {
   for (;;) {
     work_often(1000);
     usleep(1000);
+    sigset_t now;
+    pthread_sigmask(SIG_BLOCK, NULL, &now);
+    if (!sigismember(&now, SIGTRAP) || !sigismember(&now, SIGUSR1)) {
+      exit(UNBLOCKED);
+    }
   }
   return unused;
 }

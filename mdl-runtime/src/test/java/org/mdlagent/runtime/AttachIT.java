@@ -95,7 +95,7 @@ class AttachIT {
     }
 
     @Test
-    void shouldNotTrapThreadsThatBlockAllSignals() throws Exception {
+    void shouldKeepTheMasksOfThreadsThatBlockAllSignals() throws Exception {
         try (Attached target = start("-O2", "blocked")) {
             assertThat(attach(target).status()).isZero();
             for (int i = 0; i < 100; i++) {

@@ -30,6 +30,9 @@ import org.mdlagent.runtime.options.AgentOptionsText;
 public final class Attachment {
     private static final String ENTRY = "mdl_attach";
 
+    /// What threads call that are older than the agent and block signals that it needs.
+    private static final String ADOPTION = "mdl_adopt";
+
     /// What [#ENTRY] returns (`agent/attach.h`), as the injector prints it.
     private static final Map<String, String> REFUSALS = Map.of(
             "1", "has the agent already",
@@ -144,7 +147,7 @@ public final class Attachment {
     private void inject(TargetProcess target, Path library, String variables) throws IOException {
         Path injector = library.resolveSibling("mdl-inject");
         Process process = new ProcessBuilder(
-                        injector.toString(), Integer.toString(target.pid()), library.toString(), ENTRY)
+                        injector.toString(), Integer.toString(target.pid()), library.toString(), ENTRY, ADOPTION)
                 .start();
         try (OutputStream input = process.getOutputStream()) {
             input.write(variables.getBytes(StandardCharsets.UTF_8));
