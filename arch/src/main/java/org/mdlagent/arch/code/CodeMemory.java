@@ -3,7 +3,6 @@ package org.mdlagent.arch.code;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -83,6 +82,12 @@ public final class CodeMemory {
 
     private @Nullable Mapping find(long address) {
         Mapping[] all = mappings;
+        int from = upTo(all, address);
+        return from > 0 && address < all[from - 1].end ? all[from - 1] : null;
+    }
+
+    /// Number of mappings that start at an address or below.
+    private static int upTo(Mapping[] all, long address) {
         int low = 0;
         int high = all.length;
         while (low < high) {
@@ -93,13 +98,14 @@ public final class CodeMemory {
                 high = middle;
             }
         }
-        return low > 0 && address < all[low - 1].end ? all[low - 1] : null;
+        return low;
     }
 
     private void add(Mapping mapping) {
+        int at = upTo(mappings, mapping.start);
         Mapping[] all = Arrays.copyOf(mappings, mappings.length + 1);
-        all[all.length - 1] = mapping;
-        Arrays.sort(all, Comparator.comparingLong(Mapping::start));
+        System.arraycopy(mappings, at, all, at + 1, mappings.length - at);
+        all[at] = mapping;
         mappings = all;
     }
 

@@ -21,7 +21,12 @@ final class ElfContent implements AutoCloseable {
     /// Maximum size of a part: the agent's heap is small, and useful parts are smaller.
     private static final long PART_MAX = Math.min(Runtime.getRuntime().maxMemory() / 4, Integer.MAX_VALUE - 8);
 
-    private static final int WINDOW = 64 * 1024;
+    /// Size of a cached part of the file, at a multiple of it.
+    private static final int WINDOW = 16 * 1024;
+
+    /// Maximum number of cached parts: functions, their callees and their stubs are read alternately.
+    private static final int WINDOWS = 64;
+
     private static final int SMALL = 4 * 1024;
 
     private final String name;
@@ -32,13 +37,10 @@ final class ElfContent implements AutoCloseable {
     private final byte @Nullable [] bytes;
     private final long size;
 
-    /// Read-ahead buffer, so that adjacent small parts, such as functions, do not need a system call each.
-    private byte[] window = {};
+    /// So that small parts, such as functions, do not need a system call each.
+    private final byte[][] windows = new byte[WINDOWS][0];
 
-    private long windowStart;
-
-    /// Position of the small part read last.
-    private long lastOffset = -WINDOW;
+    private final long[] windowStarts = new long[WINDOWS];
 
     private ElfContent(String name, @Nullable RandomAccessFile content, byte @Nullable [] bytes, long size) {
         this.name = name;
@@ -91,16 +93,18 @@ final class ElfContent implements AutoCloseable {
     }
 
     private byte[] readSmall(long offset, int length) throws IOException {
-        if (offset < windowStart || offset + length > windowStart + window.length) {
-            boolean follows = offset >= lastOffset && offset - lastOffset < WINDOW;
-            lastOffset = offset;
-            if (!follows) {
-                return read(offset, length);
-            }
-            window = read(offset, (int) Math.min(WINDOW, size - offset));
-            windowStart = offset;
+        long start = offset & -WINDOW;
+        int from = (int) (offset - start);
+        if (from + length > WINDOW) {
+            return read(offset, length);
         }
-        int from = (int) (offset - windowStart);
+        int slot = (int) (start / WINDOW % WINDOWS);
+        byte[] window = windows[slot];
+        if (window.length == 0 || windowStarts[slot] != start) {
+            window = read(start, (int) Math.min(WINDOW, size - start));
+            windows[slot] = window;
+            windowStarts[slot] = start;
+        }
         return Arrays.copyOfRange(window, from, from + length);
     }
 

@@ -5,10 +5,10 @@ import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.code.CodeMemory;
 import org.mdlagent.arch.code.TrampolineRange;
 import org.mdlagent.arch.site.DisplacementRule;
@@ -33,8 +33,8 @@ final class ConstrainedHops {
     private final CodeMemory code;
     private final int hopSize;
 
-    /// Used bytes by page address; null for pages that cannot be mapped.
-    private final TreeMap<Long, @Nullable BitSet> pages = new TreeMap<>();
+    /// Addresses of pages that have been tried.
+    private final Set<Long> tried = new HashSet<>();
 
     /// Highest bytes of displacements whose range is all in use.
     private final Set<Integer> taken = new HashSet<>();
@@ -42,8 +42,8 @@ final class ConstrainedHops {
     /// Pages that the kernel has refused for the current site.
     private int refused;
 
-    /// Pages with room, newest last.
-    private final List<Long> open = new ArrayList<>();
+    /// Used bytes of the pages with room, by page address.
+    private final TreeMap<Long, BitSet> open = new TreeMap<>();
 
     /// Pages not returned by [#newRanges] yet, in ascending order.
     private final TreeSet<Long> fresh = new TreeSet<>();
@@ -84,13 +84,29 @@ final class ConstrainedHops {
 
     /// @param rule that fixes the highest byte
     private long placeWith(DisplacementRule rule, long from) throws IOException {
-        for (int i = open.size() - 1; i >= 0; i--) {
-            long found = placeIn(open.get(i), from, rule);
+        long first = from + lowest(rule) & -PAGE;
+        for (Map.Entry<Long, BitSet> page : open.subMap(first, true, from + highest(rule), true)
+                .descendingMap()
+                .entrySet()) {
+            long found = placeIn(page.getKey(), page.getValue(), from, rule);
             if (found != 0) {
                 return found;
             }
         }
         return taken.contains(rule.value() & TOP_MASK) ? 0 : placeInNewPage(from, rule);
+    }
+
+    /// The highest bits of a displacement, down to the first that is free.
+    private static int fixed(DisplacementRule rule) {
+        return ~(int) (0xFFFF_FFFFL >>> Integer.numberOfLeadingZeros(~rule.mask()));
+    }
+
+    private static int lowest(DisplacementRule rule) {
+        return rule.value() & fixed(rule);
+    }
+
+    private static int highest(DisplacementRule rule) {
+        return lowest(rule) | ~fixed(rule);
     }
 
     /// Tries the upper half first: sites come in ascending order, and the following sites can reach it as
@@ -115,13 +131,12 @@ final class ConstrainedHops {
         long displacement = rule.firstFrom(lowest);
         while (displacement != DisplacementRule.NONE && (int) displacement <= highest && refused < REFUSALS_MAX) {
             long page = from + (int) displacement & -PAGE;
-            if (!pages.containsKey(page)) {
-                boolean given = code.allocateAt(page, page + PAGE);
-                pages.put(page, given ? new BitSet(PAGE) : null);
-                if (given) {
-                    open.add(page);
+            if (tried.add(page)) {
+                if (code.allocateAt(page, page + PAGE)) {
+                    BitSet used = new BitSet(PAGE);
+                    open.put(page, used);
                     fresh.add(page);
-                    long found = placeIn(page, from, rule);
+                    long found = placeIn(page, used, from, rule);
                     if (found != 0) {
                         return found;
                     }
@@ -138,12 +153,10 @@ final class ConstrainedHops {
         return 0;
     }
 
-    private long placeIn(long page, long from, DisplacementRule rule) {
-        BitSet used = pages.get(page);
-        int lowest = rule.value() & TOP_MASK;
-        long first = Math.max(page - from, lowest);
-        long last = Math.min(page + PAGE - hopSize - from, lowest | ~TOP_MASK);
-        while (used != null && first <= last) {
+    private long placeIn(long page, BitSet used, long from, DisplacementRule rule) {
+        long first = Math.max(page - from, lowest(rule));
+        long last = Math.min(page + PAGE - hopSize - from, highest(rule));
+        while (first <= last) {
             long displacement = rule.firstFrom((int) first);
             int at = (int) (from + (int) displacement - page);
             if (displacement == DisplacementRule.NONE || (int) displacement > last) {

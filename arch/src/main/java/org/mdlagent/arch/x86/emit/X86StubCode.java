@@ -94,6 +94,9 @@ public final class X86StubCode implements StubCode {
 
     @Override
     public byte[] unwindTable(long at, List<TrampolineRange> ranges, RecordingEntryPoints shim) {
+        if (ranges.stream().allMatch(range -> range.kind() == TrampolineRange.Kind.LEAF)) {
+            return UnwindTable.build(at, ranges, List.of());
+        }
         RecordingAssembler recording = new RecordingAssembler(shim, 0);
         recording.assemble();
         return UnwindTable.build(at, ranges, recording.unwind());
