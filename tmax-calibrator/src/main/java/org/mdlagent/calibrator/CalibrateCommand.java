@@ -12,6 +12,7 @@ import java.util.concurrent.Callable;
 import org.mdlagent.arch.InstructionSet;
 import org.mdlagent.arch.cpu.Calibration;
 import org.mdlagent.arch.cpu.CpuIdentity;
+import org.mdlagent.arch.cpu.KnownCalibration;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -39,7 +40,9 @@ public final class CalibrateCommand implements Callable<Integer> {
     private static final double SKEWED_MAX = 1e-5;
 
     private final Path program;
-    private final Path file;
+
+    /// As [Calibration#files].
+    private final List<Path> files;
 
     @Spec
     @SuppressWarnings("NullAway.Init") // set by picocli
@@ -47,6 +50,12 @@ public final class CalibrateCommand implements Callable<Integer> {
 
     @Option(names = "--quick", description = "At most 20 seconds, in place of some minutes.")
     private boolean quick;
+
+    @Option(names = "--machine", description = "For all users: write /etc/mdl/tmax.properties.")
+    private boolean machine;
+
+    @Option(names = "--if-unknown", description = "Do nothing if T_max of this processor is known.")
+    private boolean ifUnknown;
 
     /// @param latencyMillis of all pairs and rounds
     /// @param crashMillis   of all rows and waits
@@ -58,15 +67,14 @@ public final class CalibrateCommand implements Callable<Integer> {
     public CalibrateCommand() {
         this(
                 installation().resolve("lib/mdl-calibrate-trial"),
-                Calibration.files(System.getenv("XDG_STATE_HOME"), System.getenv("HOME"))
-                        .getFirst());
+                Calibration.files(System.getenv("XDG_STATE_HOME"), System.getenv("HOME")));
     }
 
     /// @param program the native one that measures
-    /// @param file    where the result goes
-    CalibrateCommand(Path program, Path file) {
+    /// @param files   the user's and the machine's
+    CalibrateCommand(Path program, List<Path> files) {
         this.program = program;
-        this.file = file;
+        this.files = files;
     }
 
     /// The directory that holds the runtime image of this process.
@@ -80,7 +88,11 @@ public final class CalibrateCommand implements Callable<Integer> {
     public Integer call() throws IOException {
         PrintWriter out = spec.commandLine().getOut();
         PrintWriter err = spec.commandLine().getErr();
+        Path file = machine ? files.getLast() : files.getFirst();
         try {
+            if (ifUnknown && isKnown()) {
+                return 0;
+            }
             CalibrationReport report = measure(quick ? Budget.QUICK : Budget.FULL, err);
             report.write(out);
             report.calibration().write(file);
@@ -94,11 +106,20 @@ public final class CalibrateCommand implements Callable<Integer> {
         }
     }
 
-    private CalibrationReport measure(Budget budget, PrintWriter err) throws IOException, CalibrationFailure {
+    private Trial trial() throws CalibrationFailure {
         if (!Files.isExecutable(program)) {
             throw new CalibrationFailure(program + " is missing", "build anew, or install again");
         }
-        Trial trial = new Trial(program);
+        return new Trial(program);
+    }
+
+    private boolean isKnown() throws IOException, CalibrationFailure {
+        return KnownCalibration.find(trial().machine(), machine ? List.of(files.getLast()) : files, ignored -> {})
+                != null;
+    }
+
+    private CalibrationReport measure(Budget budget, PrintWriter err) throws IOException, CalibrationFailure {
+        Trial trial = trial();
         CpuIdentity cpu = trial.machine();
         if (!cpu.tscInvariant()) {
             throw new CalibrationFailure(

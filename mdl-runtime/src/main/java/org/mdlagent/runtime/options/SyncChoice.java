@@ -1,13 +1,11 @@
 package org.mdlagent.runtime.options;
 
-import java.io.IOException;
-import java.nio.file.AccessDeniedException;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.mdlagent.arch.cpu.Calibration;
 import org.mdlagent.arch.cpu.CpuIdentity;
+import org.mdlagent.arch.cpu.KnownCalibration;
 
 /// Chooses how the agent waits until every core sees new code: T_max if this very processor has been calibrated,
 /// else membarrier.
@@ -27,23 +25,12 @@ public record SyncChoice(long tmaxTicks, List<String> log) {
                     0,
                     List.of("using membarrier: T_max counts ticks, and the time-stamp counter may not be invariant"));
         }
-        for (Path file : files) {
-            try {
-                Calibration calibration = Calibration.read(file);
-                String difference = here.differenceTo(calibration.cpu());
-                if (difference == null) {
-                    log.add("T_max, " + calibration.tmaxTicks() + " ticks, of " + file + ", measured "
-                            + calibration.measured());
-                    return new SyncChoice(calibration.tmaxTicks(), log);
-                }
-                log.add(file + " is ignored: T_max of another " + difference);
-            } catch (NoSuchFileException e) {
-                // the next one, or none
-            } catch (AccessDeniedException e) {
-                log.add(file + " is ignored: no permission to read it");
-            } catch (IOException e) {
-                log.add(file + " is ignored: " + e.getMessage());
-            }
+        KnownCalibration known = KnownCalibration.find(here, files, log::add);
+        if (known != null) {
+            Calibration calibration = known.calibration();
+            log.add("T_max, " + calibration.tmaxTicks() + " ticks, of " + known.file() + ", measured "
+                    + calibration.measured());
+            return new SyncChoice(calibration.tmaxTicks(), log);
         }
         String asked = wanted == AgentOptions.Sync.TMAX ? "sync=tmax is not possible, " : "";
         log.add(asked + "T_max of this machine is not known: using membarrier; run mdl calibrate");

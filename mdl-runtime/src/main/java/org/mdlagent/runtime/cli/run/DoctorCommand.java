@@ -3,7 +3,6 @@ package org.mdlagent.runtime.cli.run;
 import java.io.IOException;
 import java.nio.file.FileStore;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
@@ -11,6 +10,8 @@ import java.util.Map;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.cpu.Calibration;
+import org.mdlagent.arch.cpu.CpuIdentity;
+import org.mdlagent.arch.cpu.KnownCalibration;
 import org.mdlagent.arch.elf.ElfFile;
 import org.mdlagent.arch.shim.DecoderLibrary;
 import org.mdlagent.arch.shim.PerfEvents;
@@ -78,23 +79,23 @@ public final class DoctorCommand implements Callable<Integer> {
         mdl.console().out().printf("%s  %-14s %s%n", finding.word(), subject, text);
     }
 
-    /// Whether it is of this machine, the agent says in its log.
     private void checkTmax() {
-        for (Path file : Calibration.files(System.getenv("XDG_STATE_HOME"), System.getenv("HOME"))) {
-            try {
-                Calibration known = Calibration.read(file);
-                say(Finding.OK, "T_max", "%,d ticks, of %s".formatted(known.tmaxTicks(), file));
-                return;
-            } catch (NoSuchFileException e) {
-                // the next one, or none
-            } catch (IOException e) {
-                say(Finding.NOTE, "T_max", file + " is ignored: " + e.getMessage());
-            }
+        Path trial = mdl.installation().library().resolveSibling("mdl-calibrate-trial");
+        try {
+            KnownCalibration known = KnownCalibration.find(
+                    CpuIdentity.ofProgram(trial),
+                    Calibration.files(System.getenv("XDG_STATE_HOME"), System.getenv("HOME")),
+                    ignored -> say(Finding.NOTE, "T_max", ignored));
+            say(
+                    Finding.OK,
+                    "T_max",
+                    known == null
+                            ? "not known: jumps in steps wait by membarrier, and stay in programs that fork; mdl"
+                                    + " calibrate measures it"
+                            : "%,d ticks, of %s".formatted(known.calibration().tmaxTicks(), known.file()));
+        } catch (IOException e) {
+            say(Finding.NOTE, "T_max", "not known: " + e.getMessage());
         }
-        say(
-                Finding.OK,
-                "T_max",
-                "not known: jumps in steps wait by membarrier, and stay in programs that fork; mdl calibrate measures it");
     }
 
     private void checkProcessor() throws IOException {
