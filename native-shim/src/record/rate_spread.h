@@ -3,7 +3,7 @@
 #ifndef MDL_RATE_SPREAD_H
 #define MDL_RATE_SPREAD_H
 
-#include "mdl/api.h"
+#include <mdl/api.h>
 
 /* Adds a slice: calls, and CPU time of the program in nanoseconds. Slices in which the program had little CPU time are joined. */
 void rate_spread_add(struct mdl_rate_spread *spread, uint64_t calls, uint64_t nanos);
