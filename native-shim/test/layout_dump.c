@@ -65,6 +65,7 @@ int main(void) {
   FIELD(mdl_header, processes_unprobed);
   FIELD(mdl_header, processes_apart);
   FIELD(mdl_header, apart_files);
+  FIELD(mdl_header, blocks);
   FIELD(mdl_header, tmax);
   FIELD(mdl_header, wrapper);
   FIELD(mdl_header, expired);
@@ -189,7 +190,23 @@ int main(void) {
   FIELD(mdl_thread, born);
   FIELD(mdl_thread, stack_room);
   FIELD(mdl_thread, apart);
+  FIELD(mdl_thread, block_counts);
   SIZE(mdl_thread);
+
+  FIELD(mdl_blocks, at);
+  FIELD(mdl_blocks, room);
+  FIELD(mdl_blocks, capacity);
+  FIELD(mdl_blocks, count);
+  FIELD(mdl_blocks, table);
+  SIZE(mdl_blocks);
+
+  FIELD(mdl_block, address);
+  FIELD(mdl_block, size);
+  FIELD(mdl_block, function);
+  FIELD(mdl_block, instructions);
+  FIELD(mdl_block, kind);
+  FIELD(mdl_block, lines);
+  SIZE(mdl_block);
   FIELD(mdl_process, owner);
   FIELD(mdl_process, next);
   FIELD(mdl_process, started_nanos);
@@ -451,6 +468,8 @@ int main(void) {
   FIELD(mdl_api, pc_map);
   FIELD(mdl_api, plan_slices);
   FIELD(mdl_api, hide);
+  FIELD(mdl_api, instruction_uses);
+  FIELD(mdl_api, blocks_open);
   SIZE(mdl_api);
   FIELD(mdl_pc_place, address);
   FIELD(mdl_pc_place, start);

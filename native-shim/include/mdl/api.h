@@ -251,6 +251,11 @@ struct mdl_api {
   uint64_t hide; /* 696 int64_t (struct mdl_text *texts, int64_t n): maps the files' text over the copies; images must be held.
                         `show` shows the copies again. Skips what the program has mapped there itself, and sets its alias to
                         0. On failure all copies stay: -ENOENT if a text's file is not what it was; its mark is 0 then */
+  uint64_t instruction_uses; /* 704 int64_t (uint64_t code, int64_t length): what the instruction does with general registers and
+                                    status flags: registers read in bits 0 to 15, those that it overwrites in 16 to 31, flags read
+                                    in 32 to 37 (CF, PF, AF, ZF, SF, OF), flags overwritten in 40 to 45. Or -EILSEQ */
+  uint64_t blocks_open;      /* 712 int64_t (uint64_t bytes): reserves the memory that counters of blocks are addressed in
+                                    (record/block_counts.h). Its address, below 2 GiB; -ENOMEM */
 };
 
 /* An address in code. */
@@ -275,6 +280,6 @@ static_assert(sizeof(struct mdl_instruction) == 16, "mdl_instruction");
 static_assert(sizeof(struct mdl_pc_place) == 32, "mdl_pc_place");
 static_assert(sizeof(struct mdl_slicing) == 200, "mdl_slicing");
 static_assert(sizeof(struct mdl_rate_spread) == 48, "mdl_rate_spread");
-static_assert(sizeof(struct mdl_api) == 704, "mdl_api");
+static_assert(sizeof(struct mdl_api) == 720, "mdl_api");
 
 #endif

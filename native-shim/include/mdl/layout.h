@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #define MDL_MAGIC 0x31535345534c444dULL /* "MDLSESS1", little-endian */
-#define MDL_VERSION 16u /* raised with each change of what a session holds */
+#define MDL_VERSION 17u /* raised with each change of what a session holds */
 
 enum mdl_session_state { MDL_STARTING = 0, MDL_ARMED = 1, MDL_ENDED = 2, MDL_AGENT_DEAD = 3 };
 /* MDL_EXACT: every call is recorded, else a sample. MDL_MIXED: a function may have a mean, so threads have rows and countdowns.
@@ -27,7 +27,8 @@ enum mdl_session_state { MDL_STARTING = 0, MDL_ARMED = 1, MDL_ENDED = 2, MDL_AGE
  * MDL_ATTACHED: the agent has come into a process that ran without it.
  * MDL_UNTRAPPED: a thread of it may block SIGTRAP or SIGILL, so no byte of its text may trap.
  * MDL_COUNTS: calls are counted, and none is timed.
- * MDL_COVERAGE, with MDL_COUNTS: the first call of a function ends its lease, and is the one that is counted. */
+ * MDL_COVERAGE, with MDL_COUNTS: the first call of a function ends its lease, and is the one that is counted.
+ * MDL_BLOCKS, with MDL_COUNTS: so are basic blocks. */
 enum mdl_session_flag {
   MDL_EXACT = 1,
   MDL_UNPROFILED = 2,
@@ -39,7 +40,8 @@ enum mdl_session_flag {
   MDL_ATTACHED = 128,
   MDL_UNTRAPPED = 256,
   MDL_COUNTS = 512,
-  MDL_COVERAGE = 1024
+  MDL_COVERAGE = 1024,
+  MDL_BLOCKS = 2048
 };
 
 /* How long it is waited until threads fetch what was stored to text. MDL_SYNC_NONE: neither is to be had. */
@@ -117,7 +119,7 @@ struct mdl_header {
   uint64_t thread_places;     /* 480 where the first struct mdl_thread are, side by side; 0 before there are any */
   uint32_t thread_places_taken; /* 488 only grows */
   uint32_t processes_apart;   /* 492 not counted since they or their parents gave up rights (session/apart.h) */
-  uint8_t reserved[8];        /* 496 */
+  uint64_t blocks;            /* 496 struct mdl_blocks, 0 where basic blocks are not counted */
   uint64_t tmax;              /* 504 of MDL_SYNC_TMAX, in ticks */
   char program[1024];         /* 512 path of the executable, NUL-terminated UTF-8 */
   char id[512];               /* 1536 NAME-PID-TIME */
@@ -327,6 +329,7 @@ struct mdl_thread {
   uint64_t stack_room; /* 280 bytes, from stack_low on */
   uint32_t apart;      /* 288 number of its table in its process's file, from 1; 0 for none */
   uint32_t pad;        /* 292 */
+  uint64_t block_counts; /* 296 uint64_t[mdl_blocks.capacity], 0 until needed */
 };
 
 /* How a thread times the calls of a function whose mean is above 1. All 0: nothing is drawn yet. */
@@ -580,6 +583,31 @@ struct mdl_pc_samples {
   uint64_t threads[4];   /* 1752 struct mdl_pc_thread[MDL_PC_CHUNK] */
 };
 
+/*
+ * Basic blocks of functions that run as copies with counters (record/block_counts.h). A block ends at a jump, a return or a call, or
+ * before code that is jumped to. It is complete before it is counted in `count`.
+ */
+struct mdl_blocks {
+  uint64_t at;       /*  0 address that counters are at, but for a thread's base of GS */
+  uint64_t room;     /*  8 bytes reserved there */
+  uint32_t capacity; /* 16 counters of a thread */
+  uint32_t count;    /* 20 published with release after the rows */
+  uint64_t table;    /* 24 struct mdl_block[capacity], by the number of their counter */
+};
+
+struct mdl_block {
+  uint64_t address;  /*  0 of its first instruction, less the bias of its image */
+  uint32_t size;     /*  8 bytes */
+  uint32_t function; /* 12 index of the function, whose image it is in */
+  uint32_t instructions; /* 16 */
+  uint32_t kind;     /* 20 enum mdl_block_kind */
+  uint64_t lines;    /* 24 uint32_t[]: how many source lines it has code of; of each its file, as offset of a struct mdl_string, and
+                           its number. 0: not known */
+};
+
+/* MDL_BLOCK_ENTERED: not a block. It counts jumps into the middle of blocks of the function, by addresses that are computed. */
+enum mdl_block_kind { MDL_BLOCK_CODE = 0, MDL_BLOCK_ENTERED = 1 };
+
 struct mdl_string {
   uint32_t length;
   char bytes[]; /* UTF-8, and a NUL that does not count */
@@ -616,7 +644,9 @@ static_assert(sizeof(struct mdl_frame) == 40, "mdl_frame");
 static_assert(sizeof(struct mdl_countdown) == 8, "mdl_countdown");
 MDL_AT(mdl_thread, tail, 128);
 MDL_AT(mdl_thread, owner, 192);
-static_assert(sizeof(struct mdl_thread) == 296, "mdl_thread");
+static_assert(sizeof(struct mdl_thread) == 304, "mdl_thread");
+MDL_AT(mdl_blocks, table, 24);
+static_assert(sizeof(struct mdl_block) == 32, "mdl_block");
 MDL_AT(mdl_process, started_nanos, 48);
 static_assert(sizeof(struct mdl_process) == 144, "mdl_process");
 MDL_AT(mdl_metric, since_tsc, 56);

@@ -17,6 +17,7 @@
 #include "os/library.h"
 #include "os/self.h"
 #include "process/dispositions.h"
+#include "record/block_counts.h"
 #include "record/calls.h"
 #include "record/client.h"
 #include "record/files.h"
@@ -146,6 +147,8 @@ const struct mdl_api *api_table(void) {
       .pc_map = address((void *)perf_map_read),
       .plan_slices = address((void *)slices_plan),
       .hide = address((void *)libraries_hide),
+      .instruction_uses = address((void *)decode_uses),
+      .blocks_open = address((void *)block_counts_open),
   };
   return &table;
 }

@@ -91,6 +91,9 @@ static void after_fork_in_child(void) {
       code_switch_all_off();
     }
   }
+  if (parent && session && session->blocks) {
+    record_prepare(); /* the child is in the middle of code that counts blocks, in the parent's row */
+  }
   if (parent && agent_comes()) {
     imports_take_back();
     if (!shown_text_take_back()) {

@@ -26,6 +26,7 @@
 #include "os/wrapper.h"
 #include "process/dispositions.h"
 #include "process/threads.h"
+#include "record/block_counts.h"
 #include "record/calls.h"
 #include "session/family.h"
 #include "session/kin.h"
@@ -125,6 +126,9 @@ static bool map_all(int session_file, int code, pid_t forker, const struct insta
   calls_start();
   unwind_join();
   __atomic_store_n(&session, header, __ATOMIC_RELEASE);
+  if (!block_counts_join()) {
+    return false;
+  }
   if (!family_self) {
     family_joined(forker, start->real_nanos);
   }

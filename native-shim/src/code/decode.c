@@ -15,7 +15,11 @@ typedef ZyanStatus (*decoder_enable_mode)(ZydisDecoder *, ZydisDecoderMode, Zyan
 typedef ZyanStatus (*decode_instruction)(const ZydisDecoder *, ZydisDecoderContext *, const void *, ZyanUSize,
                                          ZydisDecodedInstruction *);
 
+typedef ZyanStatus (*decode_operands)(const ZydisDecoder *, const ZydisDecoderContext *, const ZydisDecodedInstruction *,
+                                     ZydisDecodedOperand *, ZyanU8);
+
 static decode_instruction instruction_at; /* NULL: no decoder found */
+static decode_operands operands_of;
 static ZydisDecoder length_decoder;       /* finds instruction boundaries only */
 static ZydisDecoder full_decoder;
 static pthread_once_t loaded = PTHREAD_ONCE_INIT;
@@ -44,13 +48,16 @@ static void load_decoder(void) {
   *(void **)&init = dlsym(library, "ZydisDecoderInit");
   *(void **)&enable_mode = dlsym(library, "ZydisDecoderEnableMode");
   *(void **)&instruction = dlsym(library, "ZydisDecoderDecodeInstruction");
-  if (!init || !enable_mode || !instruction ||
+  decode_operands operands;
+  *(void **)&operands = dlsym(library, "ZydisDecoderDecodeOperands");
+  if (!init || !enable_mode || !instruction || !operands ||
       !ZYAN_SUCCESS(init(&full_decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64)) ||
       !ZYAN_SUCCESS(init(&length_decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64)) ||
       !ZYAN_SUCCESS(enable_mode(&length_decoder, ZYDIS_DECODER_MODE_MINIMAL, ZYAN_TRUE))) {
     log_line("no instruction decoder: libZydis.so.4.0 is damaged or of another version", NULL);
     return;
   }
+  operands_of = operands;
   instruction_at = instruction;
 }
 
@@ -159,4 +166,98 @@ int64_t decode_one(uint64_t code, int64_t length, struct mdl_instruction *out) {
     }
   }
   return instruction.length;
+}
+
+/* ---- registers and flags */
+
+enum { ALL_REGISTERS = 0xFFFF, ALL_FLAGS = 0x3F };
+
+struct uses {
+  uint32_t reads, writes;
+};
+
+/* The number of a general register, or -1; `whole`: 32 or 64 bits of it, so that a write leaves nothing of its old value. */
+static int general(ZydisRegister name, bool *whole) {
+  static const struct {
+    ZydisRegister first, last;
+    int number;
+  } classes[] = {{ZYDIS_REGISTER_AL, ZYDIS_REGISTER_BL, 0},    {ZYDIS_REGISTER_AH, ZYDIS_REGISTER_BH, 0},
+                 {ZYDIS_REGISTER_SPL, ZYDIS_REGISTER_R15B, 4}, {ZYDIS_REGISTER_AX, ZYDIS_REGISTER_R15W, 0},
+                 {ZYDIS_REGISTER_EAX, ZYDIS_REGISTER_R15D, 0}, {ZYDIS_REGISTER_RAX, ZYDIS_REGISTER_R15, 0}};
+  *whole = name >= ZYDIS_REGISTER_EAX;
+  for (size_t i = 0; i < sizeof classes / sizeof *classes; i++) {
+    if (name >= classes[i].first && name <= classes[i].last) {
+      return (int)(name - classes[i].first) + classes[i].number;
+    }
+  }
+  return -1;
+}
+
+static void use(ZydisRegister name, ZydisOperandActions actions, struct uses *uses) {
+  bool whole;
+  int number = general(name, &whole);
+  if (number >= 0) {
+    bool overwritten = whole && (actions & ZYDIS_OPERAND_ACTION_WRITE) && !(actions & ZYDIS_OPERAND_ACTION_MASK_READ);
+    *(overwritten ? &uses->writes : &uses->reads) |= 1U << number;
+  }
+}
+
+static uint32_t flags_of(ZydisAccessedFlagsMask mask) {
+  return (mask & ZYDIS_CPUFLAG_CF ? 1U : 0) | (mask & ZYDIS_CPUFLAG_PF ? 2U : 0) | (mask & ZYDIS_CPUFLAG_AF ? 4U : 0) |
+         (mask & ZYDIS_CPUFLAG_ZF ? 8U : 0) | (mask & ZYDIS_CPUFLAG_SF ? 16U : 0) | (mask & ZYDIS_CPUFLAG_OF ? 32U : 0);
+}
+
+/* A count of 0 in CL leaves the flags; so does a repetition of nothing. */
+static bool may_leave_flags(const ZydisDecodedInstruction *instruction) {
+  bool by_cl = instruction->opcode_map == ZYDIS_OPCODE_MAP_DEFAULT && (instruction->opcode & 0xFE) == 0xD2;
+  bool double_by_cl = instruction->opcode_map == ZYDIS_OPCODE_MAP_0F && (instruction->opcode & 0xF7) == 0xA5;
+  return by_cl || double_by_cl || has_prefix(instruction, 0xF2) || has_prefix(instruction, 0xF3);
+}
+
+static bool is_opaque(const ZydisDecodedInstruction *instruction) {
+  switch (instruction->meta.category) {
+    case ZYDIS_CATEGORY_SYSCALL:
+    case ZYDIS_CATEGORY_SYSRET:
+    case ZYDIS_CATEGORY_INTERRUPT:
+    case ZYDIS_CATEGORY_SYSTEM:
+    case ZYDIS_CATEGORY_FLAGOP:
+      return true;
+    default:
+      return instruction->mnemonic == ZYDIS_MNEMONIC_PUSHFQ || instruction->mnemonic == ZYDIS_MNEMONIC_PUSHF;
+  }
+}
+
+int64_t decode_uses(uint64_t code, int64_t length) {
+  ZydisDecodedInstruction instruction;
+  ZydisDecoderContext context;
+  ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
+  if (!has_decoder()) {
+    return -ENOSYS;
+  }
+  if (length <= 0 ||
+      !ZYAN_SUCCESS(instruction_at(&full_decoder, &context, (const void *)code, (ZyanUSize)length, &instruction)) ||
+      !ZYAN_SUCCESS(operands_of(&full_decoder, &context, &instruction, operands, instruction.operand_count))) {
+    return -EILSEQ;
+  }
+  struct uses uses = {0};
+  for (int i = 0; i < instruction.operand_count; i++) {
+    const ZydisDecodedOperand *operand = &operands[i];
+    if (operand->type == ZYDIS_OPERAND_TYPE_REGISTER) {
+      use(operand->reg.value, operand->actions, &uses);
+    } else if (operand->type == ZYDIS_OPERAND_TYPE_MEMORY) {
+      use(operand->mem.base, ZYDIS_OPERAND_ACTION_READ, &uses);
+      use(operand->mem.index, ZYDIS_OPERAND_ACTION_READ, &uses);
+    }
+  }
+  const ZydisAccessedFlags *flags = instruction.cpu_flags;
+  uint32_t tested = flags_of(flags->tested);
+  uint32_t changed = flags_of(flags->modified | flags->set_0 | flags->set_1 | flags->undefined);
+  if (is_opaque(&instruction)) {
+    uses = (struct uses){.reads = ALL_REGISTERS};
+    tested = ALL_FLAGS;
+  }
+  if (may_leave_flags(&instruction)) {
+    changed = 0;
+  }
+  return (int64_t)(uses.reads | (uint64_t)uses.writes << 16 | (uint64_t)tested << 32 | (uint64_t)changed << 40);
 }

@@ -6,5 +6,6 @@
 
 int64_t decode_lengths(uint64_t code, int64_t length, uint8_t *lengths);
 int64_t decode_one(uint64_t code, int64_t length, struct mdl_instruction *out);
+int64_t decode_uses(uint64_t code, int64_t length);
 
 #endif

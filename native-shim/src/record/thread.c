@@ -4,6 +4,7 @@
 #include "os/signal_block.h"
 #include "os/sys.h"
 #include "os/thread_end.h"
+#include "record/block_counts.h"
 #include "record/frames.h"
 #include "record/side_memory.h"
 #include "record/values.h"
@@ -66,6 +67,7 @@ static struct mdl_thread *refuse(void) {
     __atomic_fetch_add(&session->threads_refused, 1, __ATOMIC_RELAXED);
     apart_refuses_thread();
   }
+  block_counts_use(NULL);
   mdl_self = &mute_thread;
   return mdl_self;
 }
@@ -83,6 +85,7 @@ static void attach(uint64_t here) {
       thread->taken = __rdtsc();
       thread->cpu_nanos = clock_nanos(CLOCK_THREAD_CPUTIME_ID);
       values_begin(thread);
+      block_counts_use(thread);
       __atomic_store_n(&thread->in_client, family_has_agent() ? 0 : NO_CLIENTS, __ATOMIC_RELAXED);
       __atomic_store_n(&thread->state, MDL_THREAD_LIVE, __ATOMIC_RELEASE);
       thread_end_watch();
@@ -160,6 +163,7 @@ void record_other_stack(const void *low) {
 void record_detach(void) {
   struct mdl_thread *thread = set_aside ? set_aside : record_known_thread();
   mdl_self = &mute_thread;
+  block_counts_use(NULL); /* others may get the block */
   if (thread) {
     if (!process_is_confined) { /* otherwise its timers go on and its memory stays */
       if (!set_aside) {

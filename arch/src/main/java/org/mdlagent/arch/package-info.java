@@ -6,6 +6,7 @@
 /// | --- | --- |
 /// | `arch` | chooses the host's instruction set |
 /// | `x86.patch` | patching of instruction bytes |
+/// | `x86.copy` | copies of whole functions, with counters |
 /// | `x86.emit` | generation of trampolines and snippets |
 /// | `x86.find` | search for sites, calls and linkage words |
 /// | `x86.bytes` | encodings, the assembler, the decoder |

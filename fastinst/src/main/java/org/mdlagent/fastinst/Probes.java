@@ -21,7 +21,9 @@ import org.mdlagent.fastinst.calls.CodePlaces;
 import org.mdlagent.fastinst.calls.ReturnSites;
 import org.mdlagent.fastinst.imports.ImportStubs;
 import org.mdlagent.fastinst.imports.Imports;
+import org.mdlagent.fastinst.install.BlockTable;
 import org.mdlagent.fastinst.install.FilteredFunctions;
+import org.mdlagent.fastinst.install.FunctionCopies;
 import org.mdlagent.fastinst.install.FunctionTable;
 import org.mdlagent.fastinst.install.Images;
 import org.mdlagent.fastinst.install.Installer;
@@ -65,10 +67,17 @@ public final class Probes {
     private final ProbePoints points;
 
     /// @param sync             tells when all cores have fetched changed code
+    /// @param countsBlocks     whether functions run as copies that count their basic blocks
     /// @param libraryFunctions room for functions of libraries opened later
     /// @param notes            receives what was found but left alone, for the log
     public Probes(
-            NativeApi api, CoreSync sync, boolean exact, int libraryFunctions, ProbeFilter filter, List<String> notes) {
+            NativeApi api,
+            CoreSync sync,
+            boolean exact,
+            boolean countsBlocks,
+            int libraryFunctions,
+            ProbeFilter filter,
+            List<String> notes) {
         this.api = api;
         CodeMemory code = new CodeMemory(api);
         CodeArena arena = new CodeArena(code, TRAMPOLINE_BYTES_MAX);
@@ -80,7 +89,10 @@ public final class Probes {
         functions = new FunctionTable(tables, api.session());
         sites = new SiteTable(tables, code, api.session());
         learned = new LearnedSites(sites, functions, api.session());
-        lines = new SourceLines(api, functions, notes);
+        BlockTable blocks = new BlockTable(api, tables);
+        FunctionCopies copies =
+                countsBlocks ? new FunctionCopies(api, instructions, code, arena, recording, blocks, notes) : null;
+        lines = new SourceLines(api, functions, blocks, notes);
         FilteredFunctions filtered = new FilteredFunctions(api, filter);
         Installer installer = new Installer(
                 trampolines,
@@ -93,7 +105,9 @@ public final class Probes {
                 filter,
                 filtered,
                 libraryFunctions,
-                notes);
+                notes,
+                copies,
+                blocks);
         images = new Images(api, instructions, code, installer, filtered, functions, sites, notes, new ImageListener());
         snippets = new Snippets(api, instructions, code, recording);
         metrics = new MetricTable(api, tables, snippets.values());

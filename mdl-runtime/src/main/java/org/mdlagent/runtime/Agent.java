@@ -108,7 +108,14 @@ public final class Agent {
                         | (options.cpuTime() ? HeaderDescriptor.FLAG_CPU_TIME : 0)
                         | (choice.isUnprofiled() ? HeaderDescriptor.FLAG_UNPROFILED : 0)
                         | options.collected().flags());
-        Probes probes = new Probes(api, sync(), exact, options.libraryFunctions(), new Filter(options), notes);
+        Probes probes = new Probes(
+                api,
+                sync(),
+                exact,
+                options.collected() == Collected.BLOCKS,
+                options.libraryFunctions(),
+                new Filter(options),
+                notes);
         api.renewClocks();
         Collector collector = choice.collector(api, probes, tscHz(), log);
         for (int tries = 0; !follow(probes, collector, true) && tries < FIRST_TRIES; tries++) {

@@ -11,9 +11,12 @@ public enum Collected {
     /// The number of calls, exact. No call is timed.
     COUNTS(HeaderDescriptor.FLAG_COUNTS),
     /// Whether a function has been called. Its probe goes off at the first call.
-    COVERAGE(HeaderDescriptor.FLAG_COUNTS | HeaderDescriptor.FLAG_COVERAGE);
+    COVERAGE(HeaderDescriptor.FLAG_COUNTS | HeaderDescriptor.FLAG_COVERAGE),
+    /// The number of calls, and how often each basic block of functions ran.
+    BLOCKS(HeaderDescriptor.FLAG_COUNTS | HeaderDescriptor.FLAG_BLOCKS);
 
-    private static final int FLAGS = HeaderDescriptor.FLAG_COUNTS | HeaderDescriptor.FLAG_COVERAGE;
+    private static final int FLAGS =
+            HeaderDescriptor.FLAG_COUNTS | HeaderDescriptor.FLAG_COVERAGE | HeaderDescriptor.FLAG_BLOCKS;
 
     private final int flags;
 
@@ -29,7 +32,12 @@ public enum Collected {
     /// What a session with these flags holds.
     public static Collected of(int headerFlags) {
         int known = headerFlags & FLAGS;
-        return known == COVERAGE.flags ? COVERAGE : known == COUNTS.flags ? COUNTS : LATENCY;
+        for (Collected collected : values()) {
+            if (known == collected.flags) {
+                return collected;
+            }
+        }
+        return LATENCY;
     }
 
     /// The constant with this [#key], null if there is none.
@@ -38,6 +46,7 @@ public enum Collected {
             case "latency" -> LATENCY;
             case "counts" -> COUNTS;
             case "coverage" -> COVERAGE;
+            case "blocks" -> BLOCKS;
             default -> null;
         };
     }

@@ -13,6 +13,12 @@ final class Cie {
     /// Encoding of the address of language-specific data; [EhFrame#OMITTED] if there are none.
     final int dataEncoding;
 
+    /// Address of the personality routine, or, if it is indirect, of the word that holds its address; 0 for
+    /// none.
+    final long personality;
+
+    final boolean personalityIsIndirect;
+
     final boolean signalFrame;
     final boolean known;
 
@@ -35,6 +41,8 @@ final class Cie {
         }
         int encoding = PointerEncoding.ABSOLUTE;
         int ownDataEncoding = EhFrame.OMITTED;
+        long routine = 0;
+        boolean isIndirect = false;
         boolean understood = true;
         boolean signals = false;
         this.augmented = !plain && augmentation.u8() == 'z';
@@ -45,7 +53,9 @@ final class Cie {
                 if (letter == 'R') {
                     encoding = data.u8();
                 } else if (letter == 'P') {
-                    PointerEncoding.skip(data.u8(), data);
+                    int routineEncoding = data.u8();
+                    isIndirect = PointerEncoding.isIndirect(routineEncoding);
+                    routine = PointerEncoding.readPlace(routineEncoding, data, bases);
                 } else if (letter == 'L') {
                     ownDataEncoding = data.u8();
                 } else {
@@ -58,6 +68,8 @@ final class Cie {
         }
         this.pointerEncoding = encoding;
         this.dataEncoding = ownDataEncoding;
+        this.personality = routine;
+        this.personalityIsIndirect = isIndirect;
         this.signalFrame = signals;
         this.known = understood;
         this.initial = new CfaProgram(this, body, bases);

@@ -255,6 +255,22 @@ public final class EhFrame {
         }
     }
 
+    /// Whether a range has language-specific data.
+    public boolean handlesExceptions(int range) throws ElfFormatException {
+        return new Fde(entries[range]).exceptionTable != 0;
+    }
+
+    /// Which exceptions the code of a range handles.
+    ///
+    /// @param file the image of these tables
+    /// @return null if it handles none, or the data are unusual
+    public @Nullable ExceptionData exceptions(int range, ElfFile file) throws ElfFormatException {
+        Fde fde = new Fde(entries[range]);
+        return fde.exceptionTable == 0 || fde.cie.personality == 0
+                ? null
+                : ExceptionTable.read(file, fde.exceptionTable, fde.start, fde.cie);
+    }
+
     /// One range's description (FDE).
     private final class Fde {
         final Cie cie;

@@ -37,6 +37,20 @@ final class PointerEncoding {
         return base + readSize(encoding, at);
     }
 
+    static boolean isIndirect(int encoding) {
+        return (encoding & INDIRECT) != 0;
+    }
+
+    /// As [#read]; of an indirect pointer, the place of the word that holds it. 0 if that is not known.
+    static long readPlace(int encoding, Cursor at, Bases bases) throws ElfFormatException {
+        int direct = encoding & ~INDIRECT;
+        if (encoding == OMITTED || (direct & APPLICATION) != 0 && (direct & APPLICATION) != PC_RELATIVE) {
+            skip(encoding, at);
+            return 0;
+        }
+        return read(direct, at, bases);
+    }
+
     /// A size is encoded like a pointer, but is not relative.
     static long readSize(int encoding, Cursor at) throws ElfFormatException {
         return switch (encoding & FORMAT) {

@@ -72,6 +72,7 @@ public final class HeaderDescriptor {
     public static final long THREAD_PLACES = 480;
     public static final long THREAD_PLACES_TAKEN = 488;
     public static final long PROCESSES_APART = 492;
+    public static final long BLOCKS = 496;
     public static final long TMAX = 504;
     public static final long PROGRAM = 512;
     public static final long ID = 1536;
@@ -84,7 +85,7 @@ public final class HeaderDescriptor {
     public static final int SYNC_TMAX = 1;
     public static final int SYNC_MEMBARRIER = 2;
 
-    public static final int VERSION_VALUE = 16;
+    public static final int VERSION_VALUE = 17;
 
     public static final int STATE_STARTING = 0;
     public static final int STATE_ARMED = 1;
@@ -101,6 +102,7 @@ public final class HeaderDescriptor {
     public static final int FLAG_UNTRAPPED = 256;
     public static final int FLAG_COUNTS = 512;
     public static final int FLAG_COVERAGE = 1024;
+    public static final int FLAG_BLOCKS = 2048;
 
     public static final int BOOT_BYTES = 40;
     public static final int PROGRAM_BYTES = 1024;

@@ -40,7 +40,9 @@ public final class ThreadDescriptor {
     public static final long STACK_ROOM = 280;
     public static final long APART = 288;
 
-    public static final long SIZE = 296;
+    public static final long BLOCK_COUNTS = 296;
+
+    public static final long SIZE = 304;
 
     public static final int STATE_FREE = 0;
     public static final int STATE_LIVE = 1;

@@ -17,10 +17,14 @@ import org.mdlagent.arch.layout.HeaderDescriptor;
 
 /// The shim's functions, from the table `struct mdl_api` of `mdl/api.h`, which specifies each.
 ///
-/// Every function has at most three integer parameters and at most one integer result, so one method handle calls
-/// all of them: the System V calling convention ignores additional argument registers, and each further signature
-/// would cost milliseconds at start-up. Calls are critical ones, which block the garbage collector; no other Java
-/// thread would notice. Only the sleeping call is not critical, and has its own handle, created at its first use.
+/// Every function has at most three integer parameters and at most one integer result, so one method
+/// handle calls
+/// all of them: the System V calling convention ignores additional argument registers, and each further
+/// signature
+/// would cost milliseconds at start-up. Calls are critical ones, which block the garbage collector; no
+/// other Java
+/// thread would notice. Only the sleeping call is not critical, and has its own handle, created at its
+/// first use.
 ///
 /// Long because it is a list: the table's functions, each with its types.
 public final class NativeApi implements CodeWriter {
@@ -111,7 +115,9 @@ public final class NativeApi implements CodeWriter {
     static final long PC_MAP = 680;
     static final long PLAN_SLICES = 688;
     static final long HIDE = 696;
-    static final long SIZE = 704;
+    static final long INSTRUCTION_USES = 704;
+    static final long BLOCKS_OPEN = 712;
+    static final long SIZE = 720;
 
     static final long IMAGE_BIAS = 0;
     static final long IMAGE_HEADERS = 8;
@@ -146,6 +152,7 @@ public final class NativeApi implements CodeWriter {
     private final MemorySegment waitUntil;
     private final MemorySegment syncCores;
     private final MemorySegment instruction;
+    private final MemorySegment instructionUses;
     private final MemorySegment tsc;
     private final MemorySegment arm;
     private final MemorySegment disarm;
@@ -174,6 +181,7 @@ public final class NativeApi implements CodeWriter {
         waitUntil = function(WAIT_UNTIL);
         syncCores = function(SYNC_CORES);
         instruction = function(INSTRUCTION);
+        instructionUses = function(INSTRUCTION_USES);
         tsc = function(TSC);
         arm = function(ARM);
         disarm = function(DISARM);
@@ -345,7 +353,8 @@ public final class NativeApi implements CodeWriter {
         call(function(RELEASE), 0, 0, 0);
     }
 
-    /// Sleeps until the application waits for the probes of an opened library (`--wait`), until a request arrives,
+    /// Sleeps until the application waits for the probes of an opened library (`--wait`), until a request
+    /// arrives,
     /// or for `nanos`.
     ///
     /// @return how many libraries it has waited for so far, for [#followed]
@@ -357,7 +366,8 @@ public final class NativeApi implements CodeWriter {
         }
     }
 
-    /// Releases waiting threads of the application, up to this result of [#awaitOpening]: the images loaded at the
+    /// Releases waiting threads of the application, up to this result of [#awaitOpening]: the images loaded
+    /// at the
     /// last hold have probes.
     public void followed(long opened) {
         call(function(FOLLOWED), opened, 0, 0);
@@ -407,7 +417,8 @@ public final class NativeApi implements CodeWriter {
     ///
     /// @param texts address of `count` [org.mdlagent.arch.layout.TextDescriptor]s. The alias of texts that the
     ///     program has mapped anew is 0 afterwards; they stay as they are
-    /// @return 0, or `-errno`, and all copies stay; `-ENOENT` if a file is not what it was: its text has the mark 0
+    /// @return 0, or `-errno`, and all copies stay; `-ENOENT` if a file is not what it was: its text has
+    /// the mark 0
     public long hide(long texts, long count) {
         return call(function(HIDE), texts, count, 0);
     }
@@ -465,12 +476,42 @@ public final class NativeApi implements CodeWriter {
         }
     }
 
-    /// Decodes the instruction at `code`, of which `length` bytes are readable, into the `struct mdl_instruction`
+    /// Decodes the instruction at `code`, of which `length` bytes are readable, into the `struct
+    /// mdl_instruction`
     /// at `out`.
     ///
     /// @return its length, or a negative number if it is invalid
     public long instruction(long code, long length, long out) {
         return call(instruction, code, length, out);
+    }
+
+    /// What an instruction does with general registers and status flags.
+    ///
+    /// @return registers that it reads, by number, in bits 0 to 15; those that it overwrites in bits 16 to
+    /// 31; flags that it
+    ///     reads (CF, PF, AF, ZF, SF, OF) in bits 32 to 37; flags that it overwrites in bits 40 to 45
+    /// @throws IllegalArgumentException if it is invalid
+    public long instructionUses(byte[] code, int offset, int length) {
+        long scratch = Scratch.address();
+        MemorySegment.copy(
+                code, offset, MemorySegment.ofAddress(scratch).reinterpret(length), ValueLayout.JAVA_BYTE, 0, length);
+        long uses = call(instructionUses, scratch, length, 0);
+        if (uses < 0) {
+            throw new IllegalArgumentException("no instruction");
+        }
+        return uses;
+    }
+
+    /// Reserves the memory that counters of blocks are addressed in.
+    ///
+    /// @return its address, below 2 GiB
+    /// @throws IllegalStateException if there is no room
+    public long openBlocks(long bytes) {
+        long at = call(function(BLOCKS_OPEN), bytes, 0, 0);
+        if (at < 0) {
+            throw new IllegalStateException("no room below 2 GiB for counters: errno " + -at);
+        }
+        return at;
     }
 
     /// The registers eax, ebx, ecx and edx of a CPUID leaf; empty if the processor lacks the leaf.
@@ -484,7 +525,8 @@ public final class NativeApi implements CodeWriter {
         }
     }
 
-    /// Returns when every core that runs a thread of this process has executed a serialising instruction since the
+    /// Returns when every core that runs a thread of this process has executed a serialising instruction
+    /// since the
     /// call began: `MEMBARRIER_CMD_PRIVATE_EXPEDITED_SYNC_CORE`, membarrier(2).
     ///
     /// @throws IllegalStateException if the kernel refuses
@@ -500,7 +542,8 @@ public final class NativeApi implements CodeWriter {
         return call(toggle, sites, count, on ? 1 : 0);
     }
 
-    /// Attaches `function`, which follows the C calling convention, to `count` probes, whose numbers (int) are at
+    /// Attaches `function`, which follows the C calling convention, to `count` probes, whose numbers (int)
+    /// are at
     /// `probes`; 0: detaches.
     ///
     /// @return an `enum fastinst_status` of `fastinst.h`; when it is not 0 nothing has changed
@@ -520,7 +563,8 @@ public final class NativeApi implements CodeWriter {
         return Memory.getLong(table + COUNTER);
     }
 
-    /// Switches the probes of `count` functions on: indices (int) at `functions`, maximum durations in ticks (long)
+    /// Switches the probes of `count` functions on: indices (int) at `functions`, maximum durations in
+    /// ticks (long)
     /// at `longest`. Skips a function whose probes an application thread is just switching off.
     ///
     /// @return the number of stores made to sites
@@ -570,7 +614,8 @@ public final class NativeApi implements CodeWriter {
         call(function(PC_SWITCH), on, 0, 0);
     }
 
-    /// Counts samples until none is left, or until one has addresses without known frames: stores these addresses
+    /// Counts samples until none is left, or until one has addresses without known frames: stores these
+    /// addresses
     /// in `places`, as many as fit.
     ///
     /// @return the number of these addresses
@@ -640,7 +685,8 @@ public final class NativeApi implements CodeWriter {
         return call(allocate, bytes, 0, 0);
     }
 
-    /// Decodes `length` bytes at `code`: `lengths[i]` becomes the length of the instruction that starts at `i`, 0
+    /// Decodes `length` bytes at `code`: `lengths[i]` becomes the length of the instruction that starts at
+    /// `i`, 0
     /// inside one.
     ///
     /// @return the number of bytes decoded before the first invalid instruction

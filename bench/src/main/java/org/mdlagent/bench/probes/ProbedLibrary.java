@@ -82,7 +82,7 @@ public final class ProbedLibrary {
         functions = new FunctionRecords(header);
         Memory.putInt(header + HeaderDescriptor.FLAGS, HeaderDescriptor.FLAG_EXACT);
         List<String> notes = new ArrayList<>();
-        probes = new Probes(api, new Membarrier(api), true, ROOM, ALL, notes);
+        probes = new Probes(api, new Membarrier(api), true, false, ROOM, ALL, notes);
         if (!probes.follow() || probes.functionCount() == 0) {
             throw new IOException("no probe is found: " + notes);
         }

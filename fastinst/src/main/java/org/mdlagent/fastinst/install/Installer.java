@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.code.PatchPlan;
 import org.mdlagent.arch.code.TextCopy;
 import org.mdlagent.arch.elf.SymbolTable;
@@ -35,9 +36,12 @@ public final class Installer {
     private final FilteredFunctions filtered;
     private final int laterFunctions;
     private final List<String> notes;
+    private final @Nullable FunctionCopies copies;
+    private final BlockTable blocks;
 
     /// @param laterFunctions room for functions of images opened later
     /// @param notes          receives what was found but left alone, for the log
+    /// @param copies         of functions, to count their blocks; null when no blocks are counted
     public Installer(
             Trampolines trampolines,
             PreparedText prepared,
@@ -49,7 +53,9 @@ public final class Installer {
             ProbeFilter filter,
             FilteredFunctions filtered,
             int laterFunctions,
-            List<String> notes) {
+            List<String> notes,
+            @Nullable FunctionCopies copies,
+            BlockTable blocks) {
         this.trampolines = trampolines;
         this.prepared = prepared;
         this.tables = tables;
@@ -61,12 +67,15 @@ public final class Installer {
         this.filtered = filtered;
         this.laterFunctions = laterFunctions;
         this.notes = notes;
+        this.copies = copies;
+        this.blocks = blocks;
     }
 
     /// Allocates the session's tables, with room for all that has been placed and for more.
     void allocateTables() {
         functions.allocate(laterFunctions);
         sites.allocate(SITES_OF_FUNCTION * laterFunctions);
+        blocks.publish();
     }
 
     /// Gives an image its functions and the indices of its sites, or those from its earlier time.
@@ -84,12 +93,17 @@ public final class Installer {
         String refusal = null;
         try {
             ProbedImage.Placement placement = image.placementAt(probes.image());
+            boolean comes = placement == null;
             if (placement == null) {
                 placement = new ProbedImage.Placement(probes.image(), plan(probes));
             }
             if (isNew) {
                 register(image, probes, placement);
                 image.lineTables(image.demand() == null ? probes.elf() : null);
+            }
+            if (comes && copies != null) {
+                Map<Long, Long> entries = copies.copy(image, probes);
+                placement.texts().forEach(text -> text.enter(entries));
             }
             image.open(placement);
         } catch (IOException | IllegalStateException e) {
@@ -194,13 +208,14 @@ public final class Installer {
     /// @throws IOException when code memory is refused
     List<TextCopy> install(ProbedImage image) throws IOException {
         ProbedImage.Placement placement = Objects.requireNonNull(image.current());
-        List<TextCopy> copies = new ArrayList<>();
+        blocks.publish();
+        List<TextCopy> shown = new ArrayList<>();
         int[] own = image.probedFunctions();
         for (int function : own) {
             functions.describe(function);
         }
         for (Trampolines.OfText text : placement.texts()) {
-            copies.add(text.copy());
+            shown.add(text.copy());
             for (Trampolines.Site site : text.sites()) {
                 int index = image.siteAt(site.hook().address());
                 if (index == ProbedImage.NO_SITE) {
@@ -230,7 +245,7 @@ public final class Installer {
                 functions.publishSites(function);
             }
         }
-        return copies;
+        return shown;
     }
 
     /// Makes a jump that takes several stores. It is installed from the start if the recorder wants it at once,

@@ -19,13 +19,15 @@ public final class SourceLines {
     private final NativeApi api;
     private final FunctionTable functions;
     private final List<String> notes;
+    private final BlockTable blocks;
     private int resolved;
 
     /// @param notes receives what was found but left alone, for the log
-    public SourceLines(NativeApi api, FunctionTable functions, List<String> notes) {
+    public SourceLines(NativeApi api, FunctionTable functions, BlockTable blocks, List<String> notes) {
         this.api = api;
         this.functions = functions;
         this.notes = notes;
+        this.blocks = blocks;
     }
 
     /// Number of images whose lines have been found.
@@ -96,5 +98,6 @@ public final class SourceLines {
                 functions.setSource(own.get(i), line.file(), line.line());
             }
         }
+        blocks.resolve(image.probedFunctions(), lines);
     }
 }

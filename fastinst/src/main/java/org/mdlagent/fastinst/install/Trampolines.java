@@ -124,6 +124,9 @@ public final class Trampolines {
         /// Offset of the unwind data; the code ends there.
         private final int unwindTable;
 
+        /// Copies of functions that their stubs continue in, by the address of the site.
+        private Map<Long, Long> entered = Map.of();
+
         private @Nullable TextCopy copy;
         private @Nullable StubBodies bodies;
         private boolean known;
@@ -361,6 +364,17 @@ public final class Trampolines {
             }
         }
 
+        /// Lets stubs continue in copies of their functions.
+        ///
+        /// @param copies addresses by the address of the site
+        void enter(Map<Long, Long> copies) {
+            entered = copies;
+        }
+
+        private long continuation(Site site) {
+            return entered.getOrDefault(site.hook().address(), site.body());
+        }
+
         /// Writes a site's stub, and the hop to it. The text has been copied.
         ///
         /// @param record address of the site's record
@@ -377,15 +391,16 @@ public final class Trampolines {
                             .functionStub(
                                     record,
                                     stub,
-                                    site.body(),
+                                    continuation(site),
                                     base + body.functionEntry(),
                                     base + body.functionExit(),
                                     base + body.siblingExit());
                 case COUNT ->
                     instructions
                             .stubs()
-                            .countStub(record, stub, base + body.count(), hook.countsByJump() ? site.body() : 0);
-                case COUNT_ALONE -> instructions.stubs().countStub(record, stub, base + body.countAlone(), site.body());
+                            .countStub(record, stub, base + body.count(), hook.countsByJump() ? continuation(site) : 0);
+                case COUNT_ALONE ->
+                    instructions.stubs().countStub(record, stub, base + body.countAlone(), continuation(site));
             };
             Memory.put(code.alias(stub), bytes);
             if (gone && DisplacedEntries.isOne(hook)) {
@@ -407,7 +422,7 @@ public final class Trampolines {
             if (toCounter != 0 && site.hook().role() == SiteInstruction.Role.FUNCTION) {
                 long at = site.stub() + toCounter;
                 byte[] counter =
-                        instructions.stubs().counter(at, site.stub(), site.body(), index, recording.tlsOffset());
+                        instructions.stubs().counter(at, site.stub(), continuation(site), index, recording.tlsOffset());
                 Memory.put(code.alias(at), counter);
             }
         }

@@ -181,7 +181,8 @@ public final class FunctionEntries {
         }
     }
 
-    private static boolean isLeftOut(ElfFile elf, long address) throws IOException {
+    /// Whether an address is in code that is no function: linkage stubs, start code.
+    public static boolean isLeftOut(ElfFile elf, long address) throws IOException {
         for (Section section : elf.sections()) {
             if (section.address() != 0
                     && Long.compareUnsigned(address - section.address(), section.size()) < 0

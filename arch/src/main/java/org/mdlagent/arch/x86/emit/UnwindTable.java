@@ -7,7 +7,8 @@ import org.mdlagent.arch.elf.FrameRule;
 import org.mdlagent.arch.layout.CallDescriptor;
 import org.mdlagent.arch.x86.bytes.Encoding;
 
-/// Unwind tables of generated code: `.eh_frame_hdr` with its search table, followed by `.eh_frame` (Linux Standard
+/// Unwind tables of generated code: `.eh_frame_hdr` with its search table, followed by `.eh_frame`
+/// (Linux Standard
 /// Base, Core, 10.6; DWARF 5, section 6.4).
 ///
 /// All stubs have the same rules by offset, so one description covers any number of adjacent stubs.
@@ -16,6 +17,7 @@ public final class UnwindTable {
     private static final int RETURN_ADDRESS = 16;
     private static final int RSP = 7;
 
+    private static final int ENCODING_ABSOLUTE = 0x00;
     private static final int ENCODING_PC_RELATIVE_INT = 0x1B;
     private static final int ENCODING_TABLE_RELATIVE_INT = 0x3B;
     private static final int ENCODING_INT = 0x03;
@@ -23,6 +25,7 @@ public final class UnwindTable {
     private static final int CFA_ADVANCE = 0x40;
     private static final int CFA_OFFSET = 0x80;
     private static final int CFA_ADVANCE_2 = 0x03;
+    private static final int CFA_ADVANCE_4 = 0x04;
     private static final int CFA_DEF_CFA = 0x0C;
     private static final int CFA_DEF_CFA_OFFSET = 0x0E;
     private static final int CFA_DEF_CFA_EXPRESSION = 0x0F;
@@ -133,7 +136,8 @@ public final class UnwindTable {
     }
 
     private void displaced(TrampolineRange range) {
-        int start = beginFrame(range);
+        TrampolineRange.Exceptions handled = range.exceptions();
+        int start = handled == null ? beginFrame(range) : beginHandling(range, handled);
         int from = 0;
         for (FrameRule rule : range.rules()) {
             advance(rule.offset() - from);
@@ -153,11 +157,33 @@ public final class UnwindTable {
         return start;
     }
 
+    /// A frame whose function handles exceptions, with a common entry of its own.
+    private int beginHandling(TrampolineRange range, TrampolineRange.Exceptions handled) {
+        int common = begin();
+        out.putInt(0);
+        out.put(1, 'z', 'P', 'L', 'R', 0, 1, DATA_ALIGNMENT, RETURN_ADDRESS, 11, ENCODING_ABSOLUTE);
+        out.putLong(handled.personality());
+        out.put(ENCODING_PC_RELATIVE_INT, ENCODING_PC_RELATIVE_INT);
+        out.put(CFA_DEF_CFA, RSP, Long.BYTES, CFA_OFFSET | RETURN_ADDRESS, 1);
+        end(common);
+        int start = begin();
+        row(range.start(), start);
+        out.putInt(out.size() - common);
+        out.putInt(Math.toIntExact(range.start() - (at + out.size())));
+        out.putInt(Math.toIntExact(range.length()));
+        out.put(Integer.BYTES);
+        out.putInt(Math.toIntExact(handled.data() - (at + out.size())));
+        return start;
+    }
+
     private void advance(int bytes) {
         if (bytes < CFA_ADVANCE) {
             out.put(CFA_ADVANCE | bytes);
-        } else {
+        } else if (bytes < 1 << 16) {
             out.put(CFA_ADVANCE_2, bytes, bytes >> 8);
+        } else {
+            out.put(CFA_ADVANCE_4);
+            out.putInt(bytes);
         }
     }
 
@@ -204,6 +230,11 @@ public final class UnwindTable {
             reserve(Integer.BYTES);
             setInt(size, value);
             size += Integer.BYTES;
+        }
+
+        void putLong(long value) {
+            putInt((int) value);
+            putInt((int) (value >> Integer.SIZE));
         }
 
         void setInt(int at, int value) {

@@ -15,6 +15,7 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.profiler.Collected;
 import org.mdlagent.profiler.report.exposition.PrometheusReport;
+import org.mdlagent.profiler.report.format.BlocksTable;
 import org.mdlagent.profiler.report.format.CallgrindReport;
 import org.mdlagent.profiler.report.format.CoverageTable;
 import org.mdlagent.profiler.report.format.CsvReport;
@@ -27,6 +28,7 @@ import org.mdlagent.profiler.report.format.SpeedscopeReport;
 import org.mdlagent.profiler.report.format.TableReport;
 import org.mdlagent.profiler.report.format.TraceReport;
 import org.mdlagent.profiler.report.page.HtmlReport;
+import org.mdlagent.profiler.report.profile.FunctionBlocks;
 import org.mdlagent.profiler.report.profile.NotProbed;
 import org.mdlagent.profiler.report.profile.Profile;
 import org.mdlagent.profiler.report.profile.ProfileOrder;
@@ -191,16 +193,20 @@ public enum ReportFormat {
         int shown = limit != null ? limit : this == TABLE ? TABLE_LIMIT : Integer.MAX_VALUE;
         Writer text = Console.text(out);
         boolean coverage = profile.session().collected() == Collected.COVERAGE;
-        List<NotProbed> notProbed = coverage ? reader.notProbed() : List.of();
+        boolean counting = profile.session().collected() == Collected.BLOCKS;
+        List<NotProbed> notProbed = coverage || counting ? reader.notProbed() : List.of();
+        List<FunctionBlocks> blocks = counting ? reader.blocks(profile) : List.of();
         switch (this) {
             case TABLE -> {
                 if (coverage) {
                     new CoverageTable(shown, colour).write(profile, notProbed, text);
+                } else if (counting) {
+                    new BlocksTable(shown, colour).write(profile, blocks, notProbed, text);
                 } else {
                     new TableReport(used, shown, colour, width).write(profile, text);
                 }
             }
-            case JSON -> JsonReport.write(profile, notProbed, used, shown, text);
+            case JSON -> JsonReport.write(profile, notProbed, blocks, used, shown, text);
             case CSV -> CsvReport.write(profile, used, shown, text);
             case HTML ->
                 HtmlReport.write(profile, timeline, calls(reader, profile), reader.sources(profile), used, shown, text);
@@ -211,7 +217,7 @@ public enum ReportFormat {
             case CALLGRIND -> CallgrindReport.write(profile, text);
             case PERF -> PerfScriptReport.write(profile, text);
             case TRACE -> trace(reader, profile, text);
-            case LCOV -> LcovReport.write(profile, text);
+            case LCOV -> LcovReport.write(profile, blocks, text);
         }
         text.flush();
     }

@@ -22,10 +22,12 @@ import picocli.CommandLine.ParentCommand;
 /// `mdl collect`: collects something else than latency, from a program that it runs or from a running process.
 @Command(
         name = "collect",
-        description = "Collect which functions are called (coverage), or how often (counts). No call is timed.",
+        description =
+                "Collect which functions are called (coverage), how often (counts), or how often each basic block of their code"
+                        + " runs (blocks). No call is timed.",
         customSynopsis = {
-            "mdl collect coverage|counts|latency|FILE [OPTIONS] -- PROGRAM ARGS...",
-            "       mdl collect coverage|counts|latency|FILE [OPTIONS] --pid PID"
+            "mdl collect coverage|counts|blocks|latency|FILE [OPTIONS] -- PROGRAM ARGS...",
+            "       mdl collect coverage|counts|blocks|latency|FILE [OPTIONS] --pid PID"
         },
         sortOptions = false)
 public final class CollectCommand implements Callable<Integer> {
@@ -41,7 +43,7 @@ public final class CollectCommand implements Callable<Integer> {
             paramLabel = "WHAT",
             description =
                     "coverage: whether each function is called; its probe goes off at the first call. counts: every"
-                            + " call. latency: as mdl run. Or a control file of lines KEY = VALUE: collect, application, and the"
+                            + " call. blocks: every call, and every run of each basic block. latency: as mdl run. Or a control file of lines KEY = VALUE: collect, application, and the"
                             + " keys of MDL_OPTIONS.")
     private String what = "";
 
@@ -119,7 +121,7 @@ public final class CollectCommand implements Callable<Integer> {
         Path path = Path.of(what);
         if (!Files.exists(path)) {
             throw CommandFailure.usage(
-                    "there is no collector and no file " + what, "there are coverage, counts and latency");
+                    "there is no collector and no file " + what, "there are coverage, counts, blocks and latency");
         }
         AgentOptionsText text = AgentOptionsText.load(path);
         if (text.last(AgentOptions.COLLECT) == null) {

@@ -10,10 +10,12 @@ import java.util.Locale;
 import java.util.OptionalDouble;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
+import org.mdlagent.arch.elf.SourceLine;
 import org.mdlagent.profiler.Collected;
 import org.mdlagent.profiler.report.profile.CallEdge;
 import org.mdlagent.profiler.report.profile.Coverage;
 import org.mdlagent.profiler.report.profile.CpuSamples;
+import org.mdlagent.profiler.report.profile.FunctionBlocks;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
 import org.mdlagent.profiler.report.profile.Latency;
 import org.mdlagent.profiler.report.profile.Loss;
@@ -32,13 +34,20 @@ public final class JsonReport {
 
     /// Writes the first `limit` functions of a profile, in the given order.
     public static void write(Profile profile, ProfileOrder order, int limit, Appendable out) throws IOException {
-        write(profile, List.of(), order, limit, out);
+        write(profile, List.of(), List.of(), order, limit, out);
     }
 
     /// The same.
     ///
-    /// @param notProbed what is known of functions without probes, for a coverage session
-    public static void write(Profile profile, List<NotProbed> notProbed, ProfileOrder order, int limit, Appendable out)
+    /// @param notProbed what is known of functions without probes, for a session of coverage or blocks
+    /// @param blocks    of functions, for a session that counts them
+    public static void write(
+            Profile profile,
+            List<NotProbed> notProbed,
+            List<FunctionBlocks> blocks,
+            ProfileOrder order,
+            int limit,
+            Appendable out)
             throws IOException {
         JsonWriter json = new JsonWriter(out);
         json.beginObject();
@@ -48,6 +57,9 @@ public final class JsonReport {
         cpu(profile.cpu(), json);
         if (profile.session().collected() == Collected.COVERAGE) {
             coverage(Coverage.of(profile, notProbed), json);
+        }
+        if (profile.session().collected() == Collected.BLOCKS) {
+            blocks(blocks, notProbed, json);
         }
         json.beginArray("functions");
         IdentityHashMap<FunctionProfile, List<CallEdge>> callers = profile.callers();
@@ -98,6 +110,41 @@ public final class JsonReport {
         }
         json.endArray();
         json.endObject();
+    }
+
+    private static void blocks(List<FunctionBlocks> functions, List<NotProbed> notProbed, JsonWriter json)
+            throws IOException {
+        json.beginArray("blocksNotCounted");
+        for (NotProbed without : notProbed) {
+            json.element().beginObject();
+            json.member("image", without.image());
+            json.member("functions", without.functions());
+            json.member("reasons", without.reasons());
+            json.endObject();
+        }
+        json.endArray();
+        json.beginArray("blocks");
+        for (FunctionBlocks function : functions) {
+            for (FunctionBlocks.Block block : function.blocks()) {
+                json.element().beginObject();
+                json.member("function", function.function().name());
+                json.member("image", function.function().image());
+                json.member("address", block.address());
+                json.member("size", block.size());
+                json.member("instructions", block.instructions());
+                json.member("count", block.count());
+                json.beginArray("lines");
+                for (SourceLine line : block.lines()) {
+                    json.element().beginObject();
+                    json.member("file", line.file());
+                    json.member("line", line.line());
+                    json.endObject();
+                }
+                json.endArray();
+                json.endObject();
+            }
+        }
+        json.endArray();
     }
 
     private static void sum(Coverage.Sum sum, JsonWriter json) throws IOException {

@@ -1,17 +1,24 @@
 package org.mdlagent.profiler.report.format;
 
 import java.io.IOException;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import org.mdlagent.arch.elf.SourceLine;
 import org.mdlagent.profiler.Collected;
 import org.mdlagent.profiler.report.codec.ForeignText;
+import org.mdlagent.profiler.report.profile.FunctionBlocks;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
 import org.mdlagent.profiler.report.profile.Profile;
 
-/// A tracefile of lcov (geninfo(1)), which `genhtml` and CI systems read: how often each function was called, and the
-/// line where it begins. No other line is in it, because nothing is known of other lines.
+/// A tracefile of lcov (geninfo(1)), which `genhtml` and CI systems read: how often each function was
+/// called, and the
+/// line where it begins. A session that counts blocks knows how often other lines ran, too: as often as
+/// the block with code
+/// of the line that ran most often. Else no other line is in the file.
 ///
-/// A coverage session knows whether a function was called, so its counts are 0 and 1. Functions without a known source
+/// A coverage session knows whether a function was called, so its counts are 0 and 1. Functions without
+/// a known source
 /// line are not in the file ([#isLocated]).
 public final class LcovReport {
     /// @param line  where the function begins
@@ -30,6 +37,11 @@ public final class LcovReport {
     }
 
     public static void write(Profile profile, Appendable out) throws IOException {
+        write(profile, List.of(), out);
+    }
+
+    /// @param blocks of functions, for a session that counts them
+    public static void write(Profile profile, List<FunctionBlocks> blocks, Appendable out) throws IOException {
         boolean coverage = profile.session().collected() == Collected.COVERAGE;
         Map<String, Map<String, Entry>> files = new TreeMap<>();
         for (FunctionProfile function : profile.functions()) {
@@ -38,13 +50,31 @@ public final class LcovReport {
                         .merge(oneField(function.symbol()), new Entry(function.line(), function.calls()), Entry::plus);
             }
         }
+        Map<String, Map<Integer, Long>> lines = lines(blocks);
+        lines.keySet().forEach(file -> files.putIfAbsent(file, Map.of()));
         out.append("TN:\n");
         for (Map.Entry<String, Map<String, Entry>> file : files.entrySet()) {
-            file(file.getKey(), file.getValue(), coverage, out);
+            file(file.getKey(), file.getValue(), lines.getOrDefault(file.getKey(), Map.of()), coverage, out);
         }
     }
 
-    private static void file(String file, Map<String, Entry> functions, boolean coverage, Appendable out)
+    /// How often lines ran, by file.
+    private static Map<String, Map<Integer, Long>> lines(List<FunctionBlocks> functions) {
+        Map<String, Map<Integer, Long>> lines = new TreeMap<>();
+        for (FunctionBlocks function : functions) {
+            for (FunctionBlocks.Block block : function.blocks()) {
+                for (SourceLine line : block.lines()) {
+                    lines.computeIfAbsent(oneField(line.file()), file -> new TreeMap<>())
+                            .merge(line.line(), block.count(), Math::max);
+                }
+            }
+        }
+        return lines;
+    }
+
+    /// @param known how often lines ran
+    private static void file(
+            String file, Map<String, Entry> functions, Map<Integer, Long> known, boolean coverage, Appendable out)
             throws IOException {
         Map<Integer, Long> lines = new TreeMap<>();
         StringBuilder places = new StringBuilder();
@@ -55,6 +85,7 @@ public final class LcovReport {
             counts.append("FNDA:").append(calls).append(',').append(symbol).append('\n');
             lines.merge(entry.line, calls, coverage ? Math::max : Math::addExact);
         });
+        lines.putAll(known);
         long called =
                 functions.values().stream().filter(entry -> entry.calls > 0).count();
         out.append("SF:").append(file).append('\n').append(places).append(counts);

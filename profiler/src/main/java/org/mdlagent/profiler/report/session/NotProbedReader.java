@@ -13,33 +13,36 @@ import org.mdlagent.arch.file.OpenFile;
 import org.mdlagent.profiler.report.codec.ForeignText;
 import org.mdlagent.profiler.report.profile.NotProbed;
 
-/// Reads from the agent's log why functions have no probes: the lines that `BareEntryProvider` writes, one an image.
+/// Reads from the agent's log why functions have no probes: the lines that `BareEntryProvider` writes,
+/// one an image.
 final class NotProbedReader {
     private static final String LOG = "agent.log";
     private static final long BYTES_MAX = 1 << 20;
 
     private static final Pattern LINE =
-            Pattern.compile("\\S+ agent: (?<image>.*): of \\d+ functions are left alone: (?<reasons>.*)");
+            Pattern.compile("\\S+ agent: (?<image>.*): of \\d+ functions are (?<what>left alone|without block counts): "
+                    + "(?<reasons>.*)");
 
     private static final Pattern COUNT = Pattern.compile("(?<count>\\d{1,9}) for: ");
 
     private NotProbedReader() {}
 
     /// @param directory of the session
-    static List<NotProbed> read(Path directory) throws IOException {
+    /// @param blocks whether functions are meant whose blocks are not counted
+    static List<NotProbed> read(Path directory, boolean blocks) throws IOException {
         try (OpenFile log = OpenFile.readable(OpenFile.bytes(directory.resolve(LOG)))) {
             boolean readable = log.isRegular() && Files.size(log.path()) <= BYTES_MAX;
-            return readable ? parse(Files.readString(log.path(), StandardCharsets.ISO_8859_1)) : List.of();
+            return readable ? parse(Files.readString(log.path(), StandardCharsets.ISO_8859_1), blocks) : List.of();
         } catch (FileSystemException e) {
             return List.of(); // there is none, or it is a link
         }
     }
 
-    static List<NotProbed> parse(String log) {
+    static List<NotProbed> parse(String log, boolean blocks) {
         List<NotProbed> found = new ArrayList<>();
         for (String line : log.split("\n")) {
             Matcher matcher = LINE.matcher(line);
-            if (matcher.matches()) {
+            if (matcher.matches() && (blocks || matcher.group("what").startsWith("left"))) {
                 String reasons = matcher.group("reasons");
                 int functions = COUNT.matcher(reasons)
                         .results()

@@ -12,10 +12,12 @@ import java.util.function.IntPredicate;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.layout.SlicesDescriptor;
+import org.mdlagent.profiler.Collected;
 import org.mdlagent.profiler.report.file.FunctionNames;
 import org.mdlagent.profiler.report.file.FunctionTable;
 import org.mdlagent.profiler.report.file.SessionBytes;
 import org.mdlagent.profiler.report.file.ThreadBytes;
+import org.mdlagent.profiler.report.profile.FunctionBlocks;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
 import org.mdlagent.profiler.report.profile.FunctionSource;
 import org.mdlagent.profiler.report.profile.MetricValue;
@@ -252,9 +254,19 @@ public final class SessionReader implements AutoCloseable {
                 bytes, ThreadBytes.all(bytes), FactsReader.read(bytes, 0).tscHz());
     }
 
-    /// Functions without a probe, of images without compiled-in probes, as the agent's log beside the session states.
+    /// Functions without a probe, of images without compiled-in probes, and in sessions that count blocks
+    /// those without such
+    /// counts, as the agent's log beside the session states.
     public List<NotProbed> notProbed() throws IOException {
-        return NotProbedReader.read(bytes.directory());
+        return NotProbedReader.read(bytes.directory(), facts().collected() == Collected.BLOCKS);
+    }
+
+    /// Basic blocks with their counts; empty in sessions that do not count them.
+    ///
+    /// @param profile of this session
+    public List<FunctionBlocks> blocks(Profile profile) throws IOException {
+        bytes.refresh();
+        return new BlockReader(bytes, profile.functions()).read();
     }
 
     /// The currently known sites.

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.mdlagent.arch.layout.HeaderDescriptor;
@@ -82,7 +83,8 @@ class CoverageReportsTest {
     void shouldTellCoverageInJson() throws IOException {
         String json = report(
                 Collected.COVERAGE,
-                (reader, profile, out) -> JsonReport.write(profile, reader.notProbed(), ProfileOrder.CALLS, 24, out));
+                (reader, profile, out) ->
+                        JsonReport.write(profile, reader.notProbed(), List.of(), ProfileOrder.CALLS, 24, out));
 
         assertThat(json.replaceAll("\\s+", ""))
                 .contains("\"collected\":\"coverage\"", "\"coverage\":{\"probed\":4,\"called\":2,")

@@ -20,13 +20,13 @@ class NotProbedReaderTest {
                 2026-11-29T13:13:58.749Z agent: 107 functions, 208 sites armed after 879 ms, for coverage
                 """.formatted(REASONS);
 
-        assertThat(NotProbedReader.parse(log)).containsExactly(new NotProbed("/opt/a: of: b", 5, REASONS));
+        assertThat(NotProbedReader.parse(log, false)).containsExactly(new NotProbed("/opt/a: of: b", 5, REASONS));
     }
 
     @Test
     void shouldKnowNothingWithoutALog(@TempDir Path directory) throws IOException {
-        assertThat(NotProbedReader.read(directory)).isEmpty();
+        assertThat(NotProbedReader.read(directory, false)).isEmpty();
         Files.createDirectory(directory.resolve("agent.log"));
-        assertThat(NotProbedReader.read(directory)).isEmpty();
+        assertThat(NotProbedReader.read(directory, false)).isEmpty();
     }
 }

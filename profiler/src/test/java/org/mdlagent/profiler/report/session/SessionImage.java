@@ -14,6 +14,8 @@ import java.util.List;
 import java.util.stream.LongStream;
 import org.HdrHistogram.Histogram;
 import org.HdrHistogram.HistogramIterationValue;
+import org.mdlagent.arch.layout.BlockDescriptor;
+import org.mdlagent.arch.layout.BlocksDescriptor;
 import org.mdlagent.arch.layout.EdgeDescriptor;
 import org.mdlagent.arch.layout.FunctionDescriptor;
 import org.mdlagent.arch.layout.HeaderDescriptor;
@@ -157,6 +159,46 @@ public final class SessionImage {
         putLong(at, bytes.getLong(at) + calls);
     }
 
+    /// Adds a table of basic blocks, which threads have no counts of; returns its first row.
+    public long blocks(int count) {
+        long header = allocate(BlocksDescriptor.SIZE);
+        long table = allocate(count * BlockDescriptor.SIZE);
+        putInt(header + BlocksDescriptor.CAPACITY, count);
+        putInt(header + BlocksDescriptor.COUNT, count);
+        putLong(header + BlocksDescriptor.TABLE, address(table));
+        putLong(HeaderDescriptor.BLOCKS, address(header));
+        return table;
+    }
+
+    /// Fills in a block.
+    ///
+    /// @param lines of `file`
+    public void block(long row, int function, long address, int instructions, String file, int... lines) {
+        putLong(row + BlockDescriptor.ADDRESS, address);
+        putInt(row + BlockDescriptor.SIZE_AT, 4 * instructions);
+        putInt(row + BlockDescriptor.FUNCTION, function);
+        putInt(row + BlockDescriptor.INSTRUCTIONS, instructions);
+        if (lines.length > 0) {
+            long list = allocate((1 + 2 * lines.length) * (long) Integer.BYTES);
+            putInt(list, lines.length);
+            int name = string(file);
+            for (int i = 0; i < lines.length; i++) {
+                putInt(list + (1 + 2 * i) * (long) Integer.BYTES, name);
+                putInt(list + (2 + 2 * i) * (long) Integer.BYTES, lines[i]);
+            }
+            putLong(row + BlockDescriptor.LINES, address(list));
+        }
+    }
+
+    /// How often a thread ran each block.
+    public void blockCounts(long thread, long... counts) {
+        long row = allocate(counts.length * (long) Long.BYTES);
+        for (int i = 0; i < counts.length; i++) {
+            putLong(row + i * (long) Long.BYTES, counts[i]);
+        }
+        putLong(thread + ThreadDescriptor.BLOCK_COUNTS, address(row));
+    }
+
     /// Adds a thread without calls; returns its offset.
     public long thread(int tid) {
         long at = allocate(ThreadDescriptor.SIZE);
@@ -229,7 +271,8 @@ public final class SessionImage {
         putInt(thread + ThreadDescriptor.SHARED, credited > 0 ? 1 : 0);
     }
 
-    /// Gives a thread its row of a function, with these durations and this part of them spent outside of callees.
+    /// Gives a thread its row of a function, with these durations and this part of them spent outside of
+    /// callees.
     public void exactRow(long thread, int function, long self, long... ticks) {
         putRow(thread, function, row(function, self, ticks));
         count(thread, function, ticks.length);
@@ -326,7 +369,8 @@ public final class SessionImage {
         }
     }
 
-    /// Adds samples of CPU time, a millisecond apart, of all of which none has been lost; returns the struct's offset.
+    /// Adds samples of CPU time, a millisecond apart, of all of which none has been lost; returns the
+    /// struct's offset.
     ///
     /// @param ofFunctions samples in each, by their numbers
     public long cpuSamples(long samples, long inProbes, long elsewhere, long... ofFunctions) {
@@ -450,7 +494,8 @@ public final class SessionImage {
         putInt(samples + PcSamplesDescriptor.LOG_COUNT, number + 1);
     }
 
-    /// Ten samples of two threads: main, work is on the first for 0.5 s, then main, leaf on the other for as long.
+    /// Ten samples of two threads: main, work is on the first for 0.5 s, then main, leaf on the other for
+    /// as long.
     public static SessionImage samplesSample() {
         SessionImage image = pathsSample();
         long samples = image.samplesAt();
@@ -595,7 +640,8 @@ public final class SessionImage {
         return image;
     }
 
-    /// A process with the agent and three that it has forked: one lives, one was killed, and one, which had a block of
+    /// A process with the agent and three that it has forked: one lives, one was killed, and one, which had
+    /// a block of
     /// others, has exited. Two that ended before are forgotten.
     public static SessionImage familySample() {
         SessionImage image = new SessionImage().exact();
@@ -668,7 +714,8 @@ public final class SessionImage {
         return image;
     }
 
-    /// The sampled session with 1,000 samples of CPU time: 600 in the hot function, 3 in the rare one, 100 in one that
+    /// The sampled session with 1,000 samples of CPU time: 600 in the hot function, 3 in the rare one, 100
+    /// in one that
     /// was entered before its probes were there, 10 in probes, 280 in libraries, and 7 elsewhere.
     public static SessionImage cpuSample() {
         SessionImage image = sampledSample();
@@ -680,7 +727,8 @@ public final class SessionImage {
         return image;
     }
 
-    /// Three slices of 0.5 s. In each `main` calls `work` so often as the slice's number, from 1, in 1,000 ticks each.
+    /// Three slices of 0.5 s. In each `main` calls `work` so often as the slice's number, from 1, in 1,000
+    /// ticks each.
     public static SessionImage sliceSample() {
         SessionImage image = new SessionImage();
         int main = image.function("main");
@@ -719,7 +767,8 @@ public final class SessionImage {
         putLong(slices + SlicesDescriptor.COMPLETE, number);
     }
 
-    /// Calls with callers. `main` has not returned; it and code without probes call `work`, which calls `leaf` and
+    /// Calls with callers. `main` has not returned; it and code without probes call `work`, which calls
+    /// `leaf` and
     /// `rec`, which calls itself.
     public static SessionImage callersSample() {
         SessionImage image = new SessionImage();

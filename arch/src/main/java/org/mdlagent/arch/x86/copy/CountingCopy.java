@@ -1,0 +1,429 @@
+package org.mdlagent.arch.x86.copy;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.mdlagent.arch.code.CodePiece;
+import org.mdlagent.arch.code.FunctionCopy;
+import org.mdlagent.arch.x86.bytes.Encoding;
+import org.mdlagent.arch.x86.bytes.Instruction;
+
+/// A copy of a function with a counter in each block, `incq %gs:counter`, where the flags are not
+/// needed; else a load, an
+/// addition and a store through a register that is not needed; else through RAX, which is saved below
+/// the red zone (System
+/// V ABI, 3.2.2).
+///
+/// | instruction | its copy |
+/// | --- | --- |
+/// | reads memory relative to its end | the same, re-aimed |
+/// | jump within the function | to the copy, near |
+/// | other jump or call | the same, near: to the original |
+/// | computed jump | through a table of the copies of all instructions, if it leads into the function |
+/// | `jrcxz`, `loop` and the like | itself, across a short jump, to a near jump |
+/// | any other | the same |
+///
+/// Unlike [org.mdlagent.arch.x86.patch.Relocator]'s copies, this one's calls return to it.
+///
+/// Long because planning and writing share where counters stand and what computed jumps go through.
+final class CountingCopy implements FunctionCopy {
+    private static final int RSP = 4;
+    private static final int R11 = 11;
+
+    /// Stands for the flags, and for a register that is saved, where a counter's register is meant.
+    private static final int FLAGS = -1;
+
+    private static final int SAVED = -2;
+    private static final int RED_ZONE = 128;
+
+    private static final int NOTHING = -1;
+
+    /// Registers by which no calling convention passes anything to a function: RAX holds a number for
+    /// variadic functions
+    /// only, which are not in tables.
+    private static final int NOT_PASSED = 1 | 1 << 10 | 1 << 11;
+
+    /// The largest copy of an instruction, its counter included.
+    private static final int STEP_MAX = 128;
+
+    private final Steps steps;
+    private final Blocks blocks;
+    private final Liveness liveness;
+
+    /// Of each block: the instruction before which it is counted, and the register through which.
+    private final int[] countedAt;
+
+    private final int[] countedBy;
+
+    /// Registers that hold an offset in place of the target where the tables of computed jumps lead, and
+    /// are made good there;
+    /// [#NOTHING] for tables of jumps whose register is not needed any more. There is one table for each.
+    private final List<Integer> restored = new ArrayList<>();
+
+    private final int[] places;
+    private final int[] ends;
+    private final int size;
+    private final int tableSize;
+    private byte[] table = {};
+
+    /// @throws IllegalArgumentException if there is no copy, with the reason
+    CountingCopy(Steps steps, Blocks blocks, Liveness liveness) {
+        this.steps = steps;
+        this.blocks = blocks;
+        this.liveness = liveness;
+        countedAt = new int[blocks.count];
+        countedBy = new int[blocks.count];
+        places = new int[steps.count()];
+        ends = new int[steps.pieces.size()];
+        for (int i = 0; i < steps.count(); i++) {
+            if (steps.isComputedJump(i)) {
+                int register = toRestore(ComputedJump.of(steps.code(i)));
+                if (!restored.contains(register)) {
+                    restored.add(register);
+                }
+            }
+        }
+        for (int block = 0; block < blocks.count; block++) {
+            placeCounter(block);
+        }
+        int bytes = steps.pieces.stream().mapToInt(piece -> piece.code().length).sum();
+        tableSize = Math.multiplyExact(Math.multiplyExact(bytes, restored.size()), Long.BYTES);
+        size = code(steps.pieces.getFirst().address(), 0, 0).length;
+    }
+
+    private void placeCounter(int block) {
+        countedAt[block] = -1;
+        for (int i = blocks.first[block]; i <= blocks.last(block); i++) {
+            int needed = liveness.before(i);
+            if ((needed & Liveness.CHANGED_BY_INC) == 0) {
+                countedAt[block] = i;
+                countedBy[block] = FLAGS;
+                return;
+            }
+            int free = ~needed & Liveness.REGISTERS & ~(1 << RSP);
+            if (free != 0 && countedAt[block] < 0) {
+                countedAt[block] = i;
+                countedBy[block] = Integer.numberOfTrailingZeros(free);
+            }
+        }
+        if (countedAt[block] < 0) {
+            countedAt[block] = blocks.first[block];
+            countedBy[block] = SAVED;
+        }
+    }
+
+    @Override
+    public List<Block> blocks() {
+        List<Block> all = new ArrayList<>();
+        for (int block = 0; block < blocks.count; block++) {
+            long start = steps.address(blocks.first[block]);
+            int last = blocks.last(block);
+            long end = steps.address(last) + steps.get(last).length();
+            long[] addresses = IntStream.rangeClosed(blocks.first[block], last)
+                    .mapToLong(steps::address)
+                    .toArray();
+            all.add(new Block((int) (end - start), addresses));
+        }
+        return all;
+    }
+
+    @Override
+    public int counters() {
+        return blocks.count + (restored.isEmpty() ? 0 : 1);
+    }
+
+    @Override
+    public int size() {
+        return size;
+    }
+
+    @Override
+    public int tableSize() {
+        return tableSize;
+    }
+
+    @Override
+    public byte[] table() {
+        return table;
+    }
+
+    @Override
+    public int place(long address) {
+        int number = steps.at(address);
+        return number < 0 ? -1 : places[number];
+    }
+
+    @Override
+    public int end(int piece) {
+        return ends[piece];
+    }
+
+    @Override
+    public byte[] code(long at, long counter, long tableAt) {
+        return new Writer(at, counter, tableAt).write();
+    }
+
+    /// The register that a computed jump goes through.
+    private int register(ComputedJump jump) {
+        boolean indexIsFree = jump.index() >= 0 && isFree(jump.index()) && (NOT_PASSED >> jump.index() & 1) != 0;
+        if (jump.register() == RSP || jump.register() < 0 && !isFree(R11) && !indexIsFree) {
+            throw new IllegalArgumentException("no register is free at a computed jump");
+        } else if (jump.register() >= 0 && (isFree(jump.register()) || !isFree(R11))) {
+            return jump.register();
+        }
+        return isFree(R11) ? R11 : jump.index();
+    }
+
+    private boolean isFree(int register) {
+        return (liveness.atComputed() >> register & 1) == 0;
+    }
+
+    private int toRestore(ComputedJump jump) {
+        int register = register(jump);
+        return isFree(register) ? NOTHING : register;
+    }
+
+    private record Fixup(int at, int step) {}
+
+    /// Writes one copy.
+    private final class Writer {
+        private final long at;
+        private final long counter;
+        private final long tableAt;
+        private final ByteBuffer out;
+        private final List<Fixup> fixups = new ArrayList<>();
+
+        /// Displacements that refer to the start of a piece, in `out` behind the code.
+        private final List<Fixup> starts = new ArrayList<>();
+
+        Writer(long at, long counter, long tableAt) {
+            this.at = at;
+            this.counter = counter;
+            this.tableAt = tableAt;
+            int room =
+                    Math.multiplyExact(steps.count() + 1, STEP_MAX + 48 * steps.pieces.size() + 32 * restored.size());
+            out = ByteBuffer.allocate(room).order(ByteOrder.LITTLE_ENDIAN);
+        }
+
+        byte[] write() {
+            for (int i = 0; i < steps.count(); i++) {
+                places[i] = out.position();
+                int block = blocks.blockOf[i];
+                if (countedAt[block] == i) {
+                    count(counter + (long) block * Long.BYTES, countedBy[block]);
+                }
+                step(i);
+                if (steps.next(i) < 0) {
+                    if (steps.get(i).fallsThrough()) {
+                        put(Encoding.JUMP);
+                        displacement(steps.address(i) + steps.get(i).length());
+                    }
+                    ends[steps.pieceOf[i]] = out.position();
+                }
+            }
+            List<int[]> entrances = restored.stream().map(this::entrances).toList();
+            for (Fixup fixup : fixups) {
+                out.putInt(fixup.at, places[fixup.step] - (fixup.at + Integer.BYTES));
+            }
+            while (out.position() % Long.BYTES != 0) {
+                put(0xCC);
+            }
+            for (Fixup start : starts) {
+                out.putInt(start.at, out.position() + start.step * Long.BYTES - (start.at + Integer.BYTES));
+            }
+            if (!restored.isEmpty()) {
+                for (CodePiece piece : steps.pieces) {
+                    out.putLong(piece.address());
+                }
+                fillTable(entrances);
+            }
+            return Arrays.copyOf(out.array(), out.position());
+        }
+
+        /// Where computed jumps into the middle of blocks arrive: they are counted, because the counts of the
+        /// rest of these
+        /// blocks lack them.
+        private int[] entrances(int register) {
+            int[] entrances = new int[steps.count()];
+            for (int i = 0; i < steps.count(); i++) {
+                boolean isMiddle = !blocks.isFirst(i);
+                if (register == NOTHING && !isMiddle) {
+                    entrances[i] = places[i];
+                    continue;
+                }
+                entrances[i] = out.position();
+                if (register != NOTHING) {
+                    put(0x48 | (register & 8) >> 1, 0x03, 5 | (register & 7) << 3); // add start(%rip),%register
+                    start(steps.pieceOf[i]);
+                }
+                if (isMiddle) {
+                    count(counter + (long) blocks.count * Long.BYTES, FLAGS);
+                }
+                put(Encoding.JUMP);
+                jumpTo(i);
+            }
+            return entrances;
+        }
+
+        private void fillTable(List<int[]> entrances) {
+            ByteBuffer words = ByteBuffer.allocate(tableSize).order(ByteOrder.LITTLE_ENDIAN);
+            for (int[] places : entrances) {
+                for (CodePiece piece : steps.pieces) {
+                    for (long address = piece.address(); address < piece.end(); address++) {
+                        int number = steps.at(address);
+                        words.putLong(number < 0 ? address : at + places[number]);
+                    }
+                }
+            }
+            table = words.array();
+        }
+
+        private void count(long address, int register) {
+            if (register == FLAGS) {
+                put(0x65, 0x48, 0xFF, 0x04, 0x25); // incq %gs:address
+                out.putInt((int) address);
+                return;
+            } else if (register == SAVED) {
+                put(0x48, 0x8D, 0x64, 0x24, -RED_ZONE, 0x50); // lea -128(%rsp),%rsp; push %rax
+                count(address, 0);
+                put(0x58, 0x48, 0x8D, 0xA4, 0x24); // pop %rax; lea 128(%rsp),%rsp
+                out.putInt(RED_ZONE);
+                return;
+            }
+            int low = register & 7;
+            int rex = 0x48 | (register & 8) >> 1;
+            put(0x65, rex, 0x8B, 4 | low << 3, 0x25);
+            out.putInt((int) address);
+            put(0x48 | (register & 8) >> 1 | (register & 8) >> 3, 0x8D, 0x40 | low << 3 | low);
+            if (low == RSP) {
+                put(0x24);
+            }
+            put(1);
+            put(0x65, rex, 0x89, 4 | low << 3, 0x25);
+            out.putInt((int) address);
+        }
+
+        private void step(int number) {
+            Instruction instruction = steps.get(number);
+            byte[] code = steps.code(number);
+            if (steps.isComputedJump(number)) {
+                jumpComputed(instruction, code);
+                return;
+            }
+            switch (instruction.kind()) {
+                case PLAIN -> out.put(code);
+                case RIP_RELATIVE, INDIRECT_CALL -> reaim(instruction, code);
+                case CALL -> {
+                    long target = instruction.target();
+                    if (steps.holds(target) && target != steps.pieces.getFirst().address()) {
+                        throw new IllegalArgumentException("it calls its own code, perhaps to learn its address");
+                    }
+                    put(Encoding.CALL);
+                    displacement(target);
+                }
+                case JUMP -> {
+                    put(Encoding.JUMP);
+                    jump(number);
+                }
+                case CONDITIONAL_JUMP -> {
+                    put(0x0F, 0x80 | instruction.opcode() & 0xF);
+                    jump(number);
+                }
+                case COUNTED_JUMP -> {
+                    out.put(code, 0, instruction.relativeAt());
+                    put(2, 0xEB, Encoding.CALL_LENGTH, Encoding.JUMP);
+                    jump(number);
+                }
+                case TRANSACTION -> throw new IllegalArgumentException("a transaction");
+                case BOUND ->
+                    throw new IllegalArgumentException("a far call, or an operand relative to half an address");
+            }
+        }
+
+        private void reaim(Instruction instruction, byte[] code) {
+            int start = out.position();
+            out.put(code);
+            if (instruction.relativeSize() != 0) {
+                out.putInt(
+                        start + instruction.relativeAt(),
+                        Encoding.displacement(at + out.position(), instruction.target()));
+            }
+        }
+
+        private void jump(int number) {
+            int target = steps.target(number);
+            if (target >= 0) {
+                jumpTo(target);
+            } else if (steps.holds(steps.get(number).target())) {
+                throw new IllegalArgumentException("it jumps into the middle of an instruction");
+            } else {
+                displacement(steps.get(number).target());
+            }
+        }
+
+        private void jumpTo(int step) {
+            fixups.add(new Fixup(out.position(), step));
+            out.putInt(0);
+        }
+
+        private void displacement(long target) {
+            out.putInt(Encoding.displacement(at + out.position() + Integer.BYTES, target));
+        }
+
+        /// Goes through the table of the piece that the target is in; if it is in none, to the target.
+        private void jumpComputed(Instruction instruction, byte[] code) {
+            ComputedJump jump = ComputedJump.of(code);
+            int needed = liveness.atComputed();
+            if ((needed & Liveness.FLAGS) != 0) {
+                throw new IllegalArgumentException("flags are needed behind a computed jump");
+            }
+            int register = register(jump);
+            if (jump.register() < 0) {
+                byte[] load = jump.load(register);
+                int start = out.position();
+                out.put(load);
+                if (instruction.relativeSize() != 0) {
+                    int end = start + load.length;
+                    out.putInt(end - Integer.BYTES, Encoding.displacement(at + end, instruction.target()));
+                }
+            } else if (jump.register() != register) {
+                put(
+                        0x48 | (jump.register() & 8) >> 1 | register >> 3,
+                        0x89,
+                        0xC0 | (jump.register() & 7) << 3 | register & 7);
+            }
+            int low = register & 7;
+            int asOperand = 0x48 | register >> 3;
+            int asSource = 0x48 | (register & 8) >> 1;
+            long offset = (long) restored.indexOf(toRestore(jump)) * (tableSize / restored.size());
+            for (int piece = 0; piece < steps.pieces.size(); piece++) {
+                int length = steps.pieces.get(piece).code().length;
+                put(asSource, 0x2B, 5 | low << 3); // sub start(%rip),%register
+                start(piece);
+                put(asOperand, 0x81, 0xF8 | low); // cmp $length,%register
+                out.putInt(length);
+                put(0x73, 8); // jae
+                put(0x40 | (register & 8) >> 2, 0xFF, 0x24, 0xC5 | low << 3); // jmp *table(,%register,8)
+                out.putInt((int) (tableAt + offset));
+                put(asSource, 0x03, 5 | low << 3); // add start(%rip),%register
+                start(piece);
+                offset += (long) length * Long.BYTES;
+            }
+            put(0x40 | register >> 3, 0xFF, 0xE0 | low);
+        }
+
+        private void start(int piece) {
+            starts.add(new Fixup(out.position(), piece));
+            out.putInt(0);
+        }
+
+        private void put(int... values) {
+            for (int value : values) {
+                out.put((byte) value);
+            }
+        }
+    }
+}
