@@ -1,4 +1,4 @@
-// Calls functions of a library, and of libc, so often as it is told; a line of "open", "close" or a number for each.
+// Calls functions of a library, and of libc, so often as it is told; a line of "open", "close", "spin" or a number for each.
 // Threads compute with them all the time, and the results must be right.
 #include <dlfcn.h>
 #include <pthread.h>
@@ -14,6 +14,7 @@ static const char *path;
 static void *library;
 static long (*twice)(long);
 static long (*same)(long);
+static long (*spin)(long);
 static long (*pushes)(long, long (*)(long));
 static atomic_int over;
 static atomic_long wrong;
@@ -26,6 +27,7 @@ static void open_library(void) {
   }
   twice = (long (*)(long))dlsym(library, "twice");
   same = (long (*)(long))dlsym(library, "same");
+  spin = (long (*)(long))dlsym(library, "spin");
   pushes = (long (*)(long, long (*)(long)))dlsym(library, "pushes");
 }
 
@@ -62,6 +64,8 @@ int main(int n, char **arguments) {
       open_library();
     } else if (!strcmp(line, "close\n")) {
       dlclose(library);
+    } else if (!strcmp(line, "spin\n")) {
+      spin(30000000);
     } else {
       for (long i = atol(line); i > 0; i--) {
         call(i);

@@ -161,7 +161,8 @@ public final class Agent {
             logFunctions(probes, "counted", options.countedFunctions(), "every call is counted of ");
             logFunctions(probes, "sliced", options.slicedFunctions(), "slices see the calls of ");
         }
-        collect(probes, collector, ticks, exact, control, detachment, metrics);
+        HotLibraries hot = new HotLibraries(header, probes, collector, onDemand, options, log);
+        collect(probes, collector, ticks, exact, control, detachment, metrics, hot);
     }
 
     /// Frees what was read from ELF files to find functions: much of the heap.
@@ -288,7 +289,8 @@ public final class Agent {
             boolean exact,
             Control control,
             Detachment detachment,
-            Metrics metrics)
+            Metrics metrics,
+            HotLibraries hot)
             throws IOException {
         long look = System.nanoTime();
         TimeSlices slices = new TimeSlices(header, api::allocate, exact, options.sliceMillis(), tscHz());
@@ -308,6 +310,7 @@ public final class Agent {
                 }
                 freeSnippets(probes);
                 observe(metrics::observe);
+                hot.look();
             }
             ticks.goOnWhenDue();
             long now = api.tsc();

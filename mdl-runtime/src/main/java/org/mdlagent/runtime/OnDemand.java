@@ -72,8 +72,10 @@ final class OnDemand {
         open(wanted, Integer.MAX_VALUE);
     }
 
+    /// The same.
+    ///
     /// @param most maximum functions, including those that have probes already
-    private void open(FunctionGlob wanted, int most) throws IOException {
+    void open(FunctionGlob wanted, int most) throws IOException {
         boolean one = !FunctionGlob.isPattern(wanted.function());
         if (probes.images().stream().noneMatch(wanted::namesImage) || !one && probes.areSelected(wanted::namesImage)) {
             return;

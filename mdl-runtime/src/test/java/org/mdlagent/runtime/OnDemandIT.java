@@ -1,7 +1,10 @@
 package org.mdlagent.runtime;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -104,6 +107,45 @@ class OnDemandIT {
         } else {
             assertThat(answer).contains(TAKEN);
         }
+    }
+
+    /// Nobody has named it. Calls before are estimated from those after.
+    @Test
+    void shouldProfileALibraryWithMuchOfTheTime() throws Exception {
+        start("budgetPercent=5", false);
+        Path log = session.resolve("agent.log");
+        int calls = 0;
+        while (!Files.readString(log).contains(LIBRARY + ": ")) {
+            assumeThat(Files.readString(log)).doesNotContain("CPU time is not sampled");
+            tell("spin");
+            calls++;
+        }
+        for (int i = 0; i < 100; i++) {
+            tell("spin");
+            calls++;
+        }
+        endWell();
+
+        assertThat(Files.readString(log)).contains(LIBRARY + ": ").contains("functions have probes from now on");
+        JsonNode spin = Dist.function(Dist.report(directory, session), "spin");
+        assertThat(spin.get("callsExact").asBoolean()).isFalse();
+        assertThat(spin.get("calls").asDouble())
+                .isCloseTo(
+                        calls,
+                        within(spin.get("callsError").asDouble()
+                                * spin.get("calls").asDouble()));
+    }
+
+    @Test
+    void shouldLeaveLibrariesAloneIfFunctionsAreChosen() throws Exception {
+        start("budgetPercent=5,include=nothing", false);
+        for (int i = 0; i < 100; i++) {
+            tell("spin");
+        }
+        Path log = session.resolve("agent.log");
+        endWell();
+
+        assertThat(Files.readString(log)).doesNotContain(LIBRARY + ": ");
     }
 
     @Test

@@ -1,6 +1,7 @@
 package org.mdlagent.profiler;
 
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.mdlagent.fastinst.install.Tier;
 
 /// Collects figures of the program's functions through their probes: durations and call counts. The agent
@@ -30,6 +31,11 @@ public interface Collector {
     /// Whether [#tick] is due at once, whatever it returned last.
     default boolean isUrgent() {
         return false;
+    }
+
+    /// The image without probes in which much of the CPU time was spent, by its path.
+    default @Nullable String hotImage() {
+        return null;
     }
 
     /// Writes what has been collected so far to the session.

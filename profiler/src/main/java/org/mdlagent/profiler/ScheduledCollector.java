@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.function.IntPredicate;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 import org.mdlagent.fastinst.install.Tier;
 
 /// Runs another collector by a [Schedule]: between periods all its functions are closed.
@@ -103,6 +104,11 @@ public final class ScheduledCollector implements Collector {
     @Override
     public boolean isUrgent() {
         return collector.isUrgent();
+    }
+
+    @Override
+    public @Nullable String hotImage() {
+        return collector.hotImage();
     }
 
     @Override

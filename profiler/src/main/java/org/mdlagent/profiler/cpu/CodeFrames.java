@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.function.IntToLongFunction;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.elf.ElfFile;
 import org.mdlagent.arch.layout.PcFrameDescriptor;
@@ -138,6 +139,18 @@ final class CodeFrames {
         } catch (IOException | InvalidPathException e) {
             return null; // perf maps describe its code
         }
+    }
+
+    /// The image with most samples outside probed functions; null if these are fewer than `least`.
+    @Nullable
+    String hottest(IntToLongFunction samples, double least) {
+        Map<String, Long> sums = new HashMap<>();
+        ofCode.forEach((code, frame) -> sums.merge(code.image, samples.applyAsLong(frame), Long::sum));
+        return sums.entrySet().stream()
+                .filter(sum -> sum.getValue() >= least)
+                .max(Map.Entry.comparingByValue())
+                .map(Map.Entry::getKey)
+                .orElse(null);
     }
 
     private int named(String name) {

@@ -8,6 +8,7 @@ import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.function.Consumer;
 import java.util.function.IntToDoubleFunction;
+import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.layout.PcFrameDescriptor;
 import org.mdlagent.arch.layout.PcSamplesDescriptor;
@@ -57,6 +58,12 @@ public final class PcSamples {
     }
 
     private State state = State.NOT_BEGUN;
+
+    /// Part of the samples in an image without probes from which on it is worth probes, and how many samples that
+    /// takes.
+    private static final double HOT_PART = 0.1;
+
+    private static final int HOT_OF_MIN = 100;
 
     /// How many samples a processor's ring holds.
     private int room = 1;
@@ -227,6 +234,13 @@ public final class PcSamples {
             recent.add(nanos, duty.weight(), all, i -> samples(table, frames.ofFunction(i)));
         }
         return this::share;
+    }
+
+    /// The image in whose code without probes at least a tenth of all samples were; null while there are few samples.
+    public @Nullable String hotImage() {
+        long table = Memory.getLong(api.session() + HeaderDescriptor.PC_SAMPLES);
+        long all = table == 0 ? 0 : Memory.getLong(table + PcSamplesDescriptor.SAMPLES);
+        return all < HOT_OF_MIN ? null : frames.hottest(frame -> samples(table, frame), HOT_PART * all);
     }
 
     private static long samples(long table, int frame) {

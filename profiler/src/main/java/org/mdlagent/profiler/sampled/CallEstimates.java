@@ -35,7 +35,10 @@ final class CallEstimates {
     /// By function: whether its estimate has changed since it was published.
     private boolean[] changed = {};
 
+    /// CPU time of the program at the last look, and when the first functions got their probes.
     private long cpuAtLook;
+
+    private long cpuAtFirst = -1;
     private long tscAtLook;
 
     CallEstimates(Probes probes, Slicer slicer, ProbeCost cost, long header, double ticksPerNano) {
@@ -52,6 +55,7 @@ final class CallEstimates {
         estimates = Arrays.copyOf(estimates, functions);
         begins = Arrays.copyOf(begins, functions);
         Arrays.fill(begins, before, functions, cpuAtLook);
+        cpuAtFirst = cpuAtFirst < 0 ? cpuAtLook : cpuAtFirst;
         counted = Arrays.copyOf(counted, functions);
         changed = Arrays.copyOf(changed, functions);
     }
@@ -63,6 +67,15 @@ final class CallEstimates {
             estimates[function] = known;
         }
         return known;
+    }
+
+    /// Notes that the function has got its probes only now, though it could have been called since the session began.
+    void addUnseen(int function) {
+        if (estimates[function] == null) {
+            CallEstimate estimate = new CallEstimate(0);
+            estimate.addGap(cpuAtLook - cpuAtFirst);
+            estimates[function] = estimate;
+        }
     }
 
     boolean isSliced(int function) {

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.layout.FunctionDescriptor;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.session.FunctionRecordWriter;
@@ -189,6 +190,10 @@ public final class SampledProfiler implements Collector {
                 probes.leaveOut(function, !on);
                 Memory.putInt(probes.function(function) + FunctionDescriptor.WHOLE, 0);
                 endSlices(function);
+                if (on) {
+                    new FunctionRecordWriter(probes.function(function)).removeFlags(FunctionDescriptor.FLAG_EVERY_CALL);
+                    estimates.addUnseen(function);
+                }
                 beginTiming(function);
                 changes.add(function, leaseTicks);
             }
@@ -435,6 +440,11 @@ public final class SampledProfiler implements Collector {
 
     private void drainRings() {
         Memory.addLong(header + HeaderDescriptor.SAMPLES, told.drain(estimates));
+    }
+
+    @Override
+    public @Nullable String hotImage() {
+        return pcs.hotImage();
     }
 
     @Override

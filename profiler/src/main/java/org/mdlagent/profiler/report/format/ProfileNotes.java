@@ -4,11 +4,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.OptionalDouble;
-import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.profiler.Collected;
 import org.mdlagent.profiler.report.codec.ForeignText;
 import org.mdlagent.profiler.report.file.BaseName;
+import org.mdlagent.profiler.report.file.LibraryName;
 import org.mdlagent.profiler.report.profile.CpuSamples;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
 import org.mdlagent.profiler.report.profile.Loss;
@@ -116,7 +116,7 @@ public final class ProfileNotes {
         return cpu.notProbed().stream()
                 .filter(of -> cpu.percent(of.samples()) >= REMEDY_PERCENT_MIN)
                 .map(of -> BaseName.of(of.image()))
-                .filter(name -> LIBRARY.matcher(name).matches())
+                .filter(LibraryName::isProbeable)
                 .findFirst()
                 .map(name -> "\n  to probe " + name + ": mdl run --include '*' --include '" + anyVersion(name) + "!*'")
                 .orElse("");
@@ -126,9 +126,6 @@ public final class ProfileNotes {
     private static String anyVersion(String library) {
         return library.substring(0, library.indexOf(".so")) + ".so*";
     }
-
-    /// Names that need no quoting in a shell. Functions of libc that the agent calls have no probes.
-    private static final Pattern LIBRARY = Pattern.compile("(?!libc\\.|ld-linux)[A-Za-z0-9_.+-]+\\.so[0-9.]*");
 
     /// Minimum share of the CPU time for which probes are recommended.
     private static final double REMEDY_PERCENT_MIN = 10;
