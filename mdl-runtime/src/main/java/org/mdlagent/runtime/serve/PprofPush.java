@@ -14,7 +14,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
-import org.mdlagent.profiler.report.file.BaseName;
 import org.mdlagent.profiler.report.format.JsonWriter;
 import org.mdlagent.profiler.report.format.PprofReport;
 import org.mdlagent.profiler.report.profile.Profile;
@@ -143,7 +142,7 @@ public final class PprofPush implements AutoCloseable {
             return;
         }
         String name = "%s{host=%s,pid=%d,session=%s}"
-                .formatted(label(BaseName.of(session.program())), label(host), session.pid(), label(session.id()));
+                .formatted(label(session.name()), label(host), session.pid(), label(session.id()));
         long from = slices.getFirst().start().getEpochSecond();
         long until = Math.max(from + 1, slices.getLast().end().getEpochSecond());
         String query = "?name=" + URLEncoder.encode(name, StandardCharsets.UTF_8) + "&from=" + from + "&until=" + until
@@ -178,7 +177,7 @@ public final class PprofPush implements AutoCloseable {
         json.beginArray("series").element().beginObject();
         json.name("labels").beginObject().beginArray("labels");
         label("__name__", "mdl", json);
-        label("program", BaseName.of(session.program()), json);
+        label("program", session.name(), json);
         label("host", host, json);
         label("pid", Integer.toString(session.pid()), json);
         label("session", session.id(), json);

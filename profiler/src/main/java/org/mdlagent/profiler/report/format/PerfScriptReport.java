@@ -3,7 +3,6 @@ package org.mdlagent.profiler.report.format;
 import java.io.IOException;
 import java.util.Locale;
 import org.mdlagent.profiler.report.codec.ForeignText;
-import org.mdlagent.profiler.report.file.BaseName;
 import org.mdlagent.profiler.report.profile.CallTree;
 import org.mdlagent.profiler.report.profile.CodeFrame;
 import org.mdlagent.profiler.report.profile.Profile;
@@ -21,7 +20,7 @@ public final class PerfScriptReport {
     /// Writes all samples of a profile whose paths are known.
     public static void write(Profile profile, Appendable out) throws IOException {
         CallTree tree = profile.paths();
-        String program = BaseName.of(profile.session().program());
+        String program = profile.session().name();
         for (CallTree.Sample sample : tree.samplesByTime()) {
             if (tree.isRoot(sample.path())) {
                 continue;

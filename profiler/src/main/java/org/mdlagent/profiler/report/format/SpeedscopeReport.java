@@ -3,7 +3,6 @@ package org.mdlagent.profiler.report.format;
 import java.io.IOException;
 import java.util.IdentityHashMap;
 import java.util.List;
-import org.mdlagent.profiler.report.file.BaseName;
 import org.mdlagent.profiler.report.profile.CallTree;
 import org.mdlagent.profiler.report.profile.CodeFrame;
 import org.mdlagent.profiler.report.profile.Profile;
@@ -38,7 +37,7 @@ public final class SpeedscopeReport {
         json.beginArray("profiles");
         json.element().beginObject();
         json.member("type", "sampled");
-        json.member("name", BaseName.of(profile.session().program()));
+        json.member("name", profile.session().name());
         json.member("unit", "nanoseconds");
         json.member("startValue", 0);
         json.member(

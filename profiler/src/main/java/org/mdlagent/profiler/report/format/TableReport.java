@@ -14,7 +14,6 @@ import java.util.OptionalDouble;
 import java.util.OptionalLong;
 import org.mdlagent.profiler.Collected;
 import org.mdlagent.profiler.report.codec.ForeignText;
-import org.mdlagent.profiler.report.file.BaseName;
 import org.mdlagent.profiler.report.profile.CpuSamples;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
 import org.mdlagent.profiler.report.profile.Latency;
@@ -71,7 +70,7 @@ public record TableReport(ProfileOrder order, int limit, boolean colour, int wid
     static String facts(Profile profile, int called) {
         SessionFacts session = profile.session();
         List<String> facts = new ArrayList<>();
-        facts.add("mdl  " + ForeignText.printable(BaseName.of(session.program())));
+        facts.add("mdl  " + ForeignText.printable(session.name()));
         facts.add("pid " + session.pid());
         TimeRange range = profile.range();
         if (range != null) {

@@ -62,7 +62,7 @@ public final class TraceReport {
                         .add(call.tid()));
         int order = 0;
         for (int pid : byProcess.keySet()) {
-            name("process_name", pid, pid, BaseName.of(session.program()), json);
+            name("process_name", pid, pid, session.name(), json);
             order("process_sort_index", pid, pid, order++, json);
             for (int tid : byProcess.getOrDefault(pid, Set.of())) {
                 name("thread_name", pid, tid, threads.getOrDefault(tid, kind(pid, tid)), json);

@@ -6,7 +6,6 @@ import java.util.Locale;
 import java.util.OptionalDouble;
 import java.util.OptionalLong;
 import org.mdlagent.profiler.report.codec.ForeignText;
-import org.mdlagent.profiler.report.file.BaseName;
 import org.mdlagent.profiler.report.format.LatencyBars;
 import org.mdlagent.profiler.report.format.PlainText;
 import org.mdlagent.profiler.report.format.ProfileNotes;
@@ -52,7 +51,7 @@ public record LiveTable(int width, boolean colour) {
         SessionFacts session = live.whole().session();
         List<String> facts = new ArrayList<>();
         facts.add("mdl top");
-        facts.add(ForeignText.printable(BaseName.of(session.program())) + " " + session.pid());
+        facts.add(ForeignText.printable(session.name()) + " " + session.pid());
         facts.add("up " + PlainText.elapsed(session.elapsedNanos().orElse(0)));
         int threads = live.threads().size();
         facts.add(threads == 1 ? "1 thread" : PlainText.grouped(threads) + " threads");

@@ -84,8 +84,8 @@ public final class SessionsPage {
 
     private static String beginning(String id, SessionFacts session) {
         String program = session.program();
-        String name = program.substring(program.lastIndexOf('/') + 1);
-        return "<td><a href=\"" + path(id) + "\">" + text(name) + "</a><small>" + text(program) + "</small></td>"
+        return "<td><a href=\"" + path(id) + "\">" + text(session.name()) + "</a><small>" + text(program)
+                + "</small></td>"
                 + cell(Integer.toString(session.pid()))
                 + cell(TIME.format(session.started()))
                 + cell(elapsed(session));

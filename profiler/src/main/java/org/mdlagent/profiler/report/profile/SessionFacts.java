@@ -6,6 +6,7 @@ import java.util.OptionalInt;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.profiler.Collected;
+import org.mdlagent.profiler.report.file.BaseName;
 
 /// A session's own data: the program, its process and how it was measured.
 ///
@@ -59,6 +60,12 @@ public record SessionFacts(
     /// What is recorded, in a word: `exact` or `sampled` latency, `counts` or `coverage`.
     public String mode() {
         return collected != Collected.LATENCY ? collected.key() : exact ? "exact" : "sampled";
+    }
+
+    /// What was executed: `redis-server` though that is a link to `redis-check-rdb`.
+    public String name() {
+        int end = id.indexOf("-" + pid + "-");
+        return end > 0 ? id.substring(0, end) : BaseName.of(program);
     }
 
     /// CPU time of the program's threads, or the time from start to end if that is unknown; above 0.
