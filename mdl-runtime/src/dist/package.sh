@@ -89,7 +89,8 @@ if [ "$1" = configure ] && [ -r /proc/cpuinfo ]; then
     nohup nice -n 19 mdl calibrate --quick --machine --if-unknown >/dev/null 2>&1 </dev/null &
 fi
 END
-cat >"$tree/DEBIAN/postrm" <<'END'
+# Not in postrm: dpkg remembers removed packages that have one.
+cat >"$tree/DEBIAN/prerm" <<'END'
 #!/bin/sh
 set -e
 if [ "$1" = remove ] && [ -d /etc/mdl ]; then
@@ -97,6 +98,6 @@ if [ "$1" = remove ] && [ -d /etc/mdl ]; then
     rmdir --ignore-fail-on-non-empty /etc/mdl
 fi
 END
-chmod 755 "$tree"/DEBIAN/post*
+chmod 755 "$tree"/DEBIAN/postinst "$tree"/DEBIAN/prerm
 (cd "$tree" && find usr -type f -exec md5sum {} +) >"$tree/DEBIAN/md5sums"
 dpkg-deb --root-owner-group -Z"${DEB_COMPRESSION:-xz}" --build "$tree" "$out/mdlagent_${version}_amd64.deb"

@@ -89,7 +89,9 @@ final class HotLibraries {
                     + " time is there");
         } catch (IllegalArgumentException | IllegalStateException e) {
             log.line(name + ": no probes yet, though much of the CPU time is there: " + e.getMessage());
-            probed.remove(name); // later there may be: checks become rarer
+            if (most < options.libraryFunctions()) {
+                probed.remove(name); // later there may be: checks become rarer
+            }
         }
     }
 }
