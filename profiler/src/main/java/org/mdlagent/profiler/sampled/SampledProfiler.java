@@ -1,7 +1,9 @@
 package org.mdlagent.profiler.sampled;
 
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -90,6 +92,9 @@ public final class SampledProfiler implements Collector {
     private int sliced;
 
     private long renewalTsc;
+
+    /// Functions with probes on demand, not recorded so far.
+    private final Set<Integer> neverOn = new HashSet<>();
     private boolean exceeded;
     private double namedBefore;
     private double cpuBefore;
@@ -137,7 +142,9 @@ public final class SampledProfiler implements Collector {
             if (function >= before || !whole) {
                 Memory.putInt(probes.function(function) + FunctionDescriptor.WHOLE, whole ? 1 : 0);
             }
-            if (!estimates.isSliced(function) && !probes.isLeftOut(function)) {
+            if (probes.isLeftOut(function)) {
+                neverOn.add(function);
+            } else if (!estimates.isSliced(function)) {
                 changes.add(function, FIRST_LEASE_FACTOR * leaseTicks);
             }
         }
@@ -190,7 +197,7 @@ public final class SampledProfiler implements Collector {
                 probes.leaveOut(function, !on);
                 Memory.putInt(probes.function(function) + FunctionDescriptor.WHOLE, 0);
                 endSlices(function);
-                if (on) {
+                if (neverOn.remove(function)) {
                     new FunctionRecordWriter(probes.function(function)).removeFlags(FunctionDescriptor.FLAG_EVERY_CALL);
                     estimates.addUnseen(function);
                 }
