@@ -91,7 +91,7 @@ public final class Probes {
         learned = new LearnedSites(sites, functions, api.session());
         BlockTable blocks = new BlockTable(api, tables);
         FunctionCopies copies =
-                countsBlocks ? new FunctionCopies(api, instructions, code, arena, recording, blocks, notes) : null;
+                countsBlocks ? new FunctionCopies(api, instructions, code, arena, trampolines, blocks, notes) : null;
         lines = new SourceLines(api, functions, blocks, notes);
         FilteredFunctions filtered = new FilteredFunctions(api, filter);
         Installer installer = new Installer(

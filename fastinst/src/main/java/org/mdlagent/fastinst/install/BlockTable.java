@@ -80,10 +80,8 @@ public final class BlockTable {
         }
         int first = count;
         for (FunctionCopy.Block block : copy.blocks()) {
-            long[] instructions = block.instructions();
-            for (int i = 0; i < instructions.length; i++) {
-                instructions[i] -= bias;
-            }
+            long[] instructions =
+                    Arrays.stream(block.instructions()).map(at -> at - bias).toArray();
             unresolved.add(new Unresolved(count, function, instructions));
             rows.add(new Row(instructions[0], block.size(), function, instructions.length, BlockDescriptor.KIND_CODE));
             count++;

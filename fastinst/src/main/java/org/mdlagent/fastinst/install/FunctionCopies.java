@@ -1,8 +1,6 @@
 package org.mdlagent.fastinst.install;
 
 import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -27,15 +25,13 @@ import org.mdlagent.arch.elf.Segment;
 import org.mdlagent.arch.elf.SymbolTable;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.shim.NativeApi;
-import org.mdlagent.arch.shim.RecordingEntryPoints;
 import org.mdlagent.arch.site.SiteInstruction;
 import org.mdlagent.fastinst.provider.FunctionEntries;
 import org.mdlagent.fastinst.provider.ImageProbes;
 import org.mdlagent.fastinst.provider.KeyedRuntime;
 
-/// Copies of functions that count their basic blocks. A function's stub continues in its copy, so its
-/// site switches
-/// the counters with the probe.
+/// Copies of functions that count their basic blocks. A function's stub continues in its copy, so its site
+/// switches the counters with the probe.
 ///
 /// Copies are never freed: threads may return to them.
 public final class FunctionCopies {
@@ -45,15 +41,16 @@ public final class FunctionCopies {
     /// Functions that find out by their return address which image calls them.
     private static final Set<String> CALLER_MATTERS = Set.of("dlsym", "dlvsym", "dlopen", "dlmopen");
 
-    /// Bytes of a linkage stub up to its jump.
-    private static final int LINKAGE = 11;
+    /// Bytes of a linkage stub up to the end of its jump.
+    private static final int LINKAGE_STUB_BYTES = 11;
+
     private static final int NAMES_MAX = 5;
 
     private final NativeApi api;
     private final InstructionSet instructions;
     private final CodeMemory code;
     private final CodeArena arena;
-    private final RecordingEntryPoints recording;
+    private final Trampolines trampolines;
     private final BlockTable blocks;
     private final List<String> notes;
 
@@ -63,14 +60,14 @@ public final class FunctionCopies {
             InstructionSet instructions,
             CodeMemory code,
             CodeArena arena,
-            RecordingEntryPoints recording,
+            Trampolines trampolines,
             BlockTable blocks,
             List<String> notes) {
         this.api = api;
         this.instructions = instructions;
         this.code = code;
         this.arena = arena;
-        this.recording = recording;
+        this.trampolines = trampolines;
         this.blocks = blocks;
         this.notes = notes;
     }
@@ -175,10 +172,7 @@ public final class FunctionCopies {
             notes.add(path + ": of " + own.size() + " functions are without block counts: " + withoutRoom
                     + " for: no room for more counters");
         }
-        int rows = instructions.stubs().unwindTable(base, ranges, recording).length;
-        long frames = arena.allocate(text.start(), text.end(), rows);
-        Memory.put(code.alias(frames), instructions.stubs().unwindTable(frames, ranges, recording));
-        api.addTrampolines(base, size, frames);
+        trampolines.makeKnown(base, size, ranges);
     }
 
     private void describe(Planned planned, long at, List<TrampolineRange> ranges, ImageProbes.Text text)
@@ -301,28 +295,12 @@ public final class FunctionCopies {
             if (reference.kind() != FunctionCopying.Reference.Kind.DATA
                     && !linkage.isEmpty()
                     && FunctionEntries.isLeftOut(elf, target - bias)) {
-                refers = linkageOf(target).stream().anyMatch(linkage::contains);
+                byte[] stub = Memory.copy(target, LINKAGE_STUB_BYTES);
+                refers = linkage.contains(instructions.search().linkageSlot(stub, target - bias));
             }
             if (refers) {
                 throw new IllegalArgumentException("it calls dlsym or dlopen, which look at their caller");
             }
-        }
-
-        /// What a linkage stub jumps through: `jmp *SLOT(%rip)`, with or without a landing pad and a prefix
-        /// before.
-        private List<Long> linkageOf(long stub) {
-            byte[] code = Memory.copy(stub, LINKAGE);
-            List<Long> slots = new ArrayList<>();
-            for (int at = 0; at + 6 <= code.length; at++) {
-                if ((code[at] & 0xFF) == 0xFF && code[at + 1] == 0x25) {
-                    int distance = ByteBuffer.wrap(code, at + 2, Integer.BYTES)
-                            .order(ByteOrder.LITTLE_ENDIAN)
-                            .getInt();
-                    slots.add(stub + at + 6 + distance - bias);
-                    break;
-                }
-            }
-            return slots;
         }
 
         /// A part of the function elsewhere that a jump leads to, -1 for none: jumps to other functions stay as

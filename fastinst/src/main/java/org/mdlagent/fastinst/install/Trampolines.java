@@ -446,14 +446,18 @@ public final class Trampolines {
     ///
     /// @throws IOException when code memory is refused
     public void makeLeavesKnown(TrampolineRange range) throws IOException {
-        int size = unwindTableOf(range, range.start()).length;
-        long table = arena.allocate(range.start(), range.start() + range.length(), size);
-        Memory.put(code.alias(table), unwindTableOf(range, table));
-        api.addTrampolines(range.start(), range.length(), table);
+        makeKnown(range.start(), range.length(), List.of(range));
     }
 
-    private byte[] unwindTableOf(TrampolineRange range, long at) {
-        return instructions.stubs().unwindTable(at, List.of(range), recording);
+    /// Registers code with unwinders and debuggers.
+    ///
+    /// @param ranges of this code
+    /// @throws IOException when code memory is refused
+    void makeKnown(long start, long length, List<TrampolineRange> ranges) throws IOException {
+        int size = instructions.stubs().unwindTable(start, ranges, recording).length;
+        long table = arena.allocate(start, start + length, size);
+        Memory.put(code.alias(table), instructions.stubs().unwindTable(table, ranges, recording));
+        api.addTrampolines(start, length, table);
     }
 
     private static long aligned(long address) {
