@@ -1,7 +1,5 @@
 package org.mdlagent.runtime.cli.run;
 
-import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.function.ToLongFunction;
@@ -25,58 +23,32 @@ record AttachRoom(long addressSpace, long memory, long threads) {
     /// @param status `/proc/PID/status`: values by name
     static AttachRoom of(Path root, int pid, Map<String, String> status) {
         Path process = root.resolve("proc/" + pid);
-        long limit = bytes(value(content(process.resolve("limits")), "Max address space"));
-        long mapped = bytes(status.getOrDefault("VmSize", "0 kB").split(" ")[0]) << 10;
+        long limit = KernelText.limit(KernelText.after(KernelText.of(process.resolve("limits")), "Max address space"));
+        long mapped = KernelText.limit(status.getOrDefault("VmSize", "0 kB").split(" ")[0]) << 10;
         Path groups = root.resolve("sys/fs/cgroup");
-        String path = value(content(process.resolve("cgroup")), "0::/");
+        String path = KernelText.after(KernelText.of(process.resolve("cgroup")), "0::/");
         return new AttachRoom(
                 free(limit, mapped),
                 least(groups, path, "memory.max", AttachRoom::memoryUsed),
-                least(
-                        groups,
-                        path,
-                        "pids.max",
-                        group -> bytes(content(group.resolve("pids.current")).strip())));
+                least(groups, path, "pids.max", group -> KernelText.limit(group.resolve("pids.current"))));
     }
 
     /// The smallest difference between limit and use of a control group and those that hold it.
     private static long least(Path groups, String path, String limit, ToLongFunction<Path> used) {
         long least = Long.MAX_VALUE;
         for (Path group = groups.resolve(path); group.startsWith(groups); group = group.resolveSibling("")) {
-            least = Math.min(least, free(bytes(content(group.resolve(limit)).strip()), used.applyAsLong(group)));
+            least = Math.min(least, free(KernelText.limit(group.resolve(limit)), used.applyAsLong(group)));
         }
         return least;
     }
 
     /// Without the page cache that the kernel reclaims first.
     private static long memoryUsed(Path group) {
-        long cache = bytes(value(content(group.resolve("memory.stat")), "inactive_file"));
-        return Math.max(0, bytes(content(group.resolve("memory.current")).strip()) - cache);
+        long cache = KernelText.limit(KernelText.after(KernelText.of(group.resolve("memory.stat")), "inactive_file"));
+        return Math.max(0, KernelText.limit(group.resolve("memory.current")) - cache);
     }
 
     private static long free(long limit, long used) {
         return limit == Long.MAX_VALUE ? limit : Math.max(0, limit - used);
-    }
-
-    /// The first word after the name in its line, "" if there is no such line.
-    private static String value(String lines, String name) {
-        return lines.lines()
-                .filter(line -> line.startsWith(name))
-                .map(line -> line.substring(name.length()).strip().split("\\s+")[0])
-                .findFirst()
-                .orElse("");
-    }
-
-    /// The words for "no limit" are not numbers.
-    private static long bytes(String text) {
-        return text.matches("\\d{1,18}") ? Long.parseLong(text) : Long.MAX_VALUE;
-    }
-
-    private static String content(Path file) {
-        try {
-            return Files.readString(file);
-        } catch (IOException e) {
-            return "";
-        }
     }
 }

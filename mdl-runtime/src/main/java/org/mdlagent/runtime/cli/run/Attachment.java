@@ -92,7 +92,7 @@ public final class Attachment {
         Path detached = mdl.store().of(pid, start, directory);
         if (detached != null && isAttachedAgain(detached)) {
             out.println("%s %d: the probes are back; session %s"
-                    .formatted(target.name().replaceAll("\\p{Cntrl}", "?"), pid, SessionStore.name(detached)));
+                    .formatted(printableName(target), pid, SessionStore.name(detached)));
             return 0;
         }
         Path library = mdl.installation().library();
@@ -193,6 +193,10 @@ public final class Attachment {
         return found;
     }
 
+    private static String printableName(TargetProcess target) {
+        return target.name().replaceAll("\\p{Cntrl}", "?");
+    }
+
     private int tell(Path recorded, TargetProcess target) throws IOException {
         Console console = mdl.console();
         try (SessionReader reader = SessionReader.open(recorded)) {
@@ -209,7 +213,7 @@ public final class Attachment {
             out.println(String.format(
                     Locale.ROOT,
                     "%s %d: %,d functions have probes after %.1f s; session %s",
-                    target.name().replaceAll("\\p{Cntrl}", "?"),
+                    printableName(target),
                     pid,
                     profile.functions().size(),
                     facts.armedAfterNanos().orElse(0) / 1e9,

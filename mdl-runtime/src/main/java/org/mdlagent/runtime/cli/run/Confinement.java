@@ -1,7 +1,5 @@
 package org.mdlagent.runtime.cli.run;
 
-import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 
@@ -19,36 +17,15 @@ record Confinement(boolean filtered, boolean noNewPrivileges, long addressSpaceM
     ///
     /// @param root of the file system
     static Confinement read(Path root) {
-        String status = content(root.resolve("proc/self/status"));
+        String status = KernelText.of(root.resolve("proc/self/status"));
         return new Confinement(
-                after(status, "Seccomp:").equals("2"),
-                after(status, "NoNewPrivs:").equals("1"),
-                bytes(after(content(root.resolve("proc/self/limits")), "Max address space")),
+                KernelText.after(status, "Seccomp:").equals("2"),
+                KernelText.after(status, "NoNewPrivs:").equals("1"),
+                KernelText.limit(
+                        KernelText.after(KernelText.of(root.resolve("proc/self/limits")), "Max address space")),
                 MEMORY_LIMITS.stream()
-                        .mapToLong(file -> bytes(content(root.resolve(file)).strip()))
+                        .mapToLong(file -> KernelText.limit(root.resolve(file)))
                         .min()
                         .orElseThrow());
-    }
-
-    /// The first word after the name in its line, "" if there is no such line.
-    private static String after(String lines, String name) {
-        return lines.lines()
-                .filter(line -> line.startsWith(name))
-                .map(line -> line.substring(name.length()).strip().split("\\s+")[0])
-                .findFirst()
-                .orElse("");
-    }
-
-    /// The values for "no limit" are not numbers.
-    private static long bytes(String text) {
-        return text.matches("\\d{1,18}") ? Long.parseLong(text) : Long.MAX_VALUE;
-    }
-
-    private static String content(Path file) {
-        try {
-            return Files.readString(file);
-        } catch (IOException e) {
-            return "";
-        }
     }
 }

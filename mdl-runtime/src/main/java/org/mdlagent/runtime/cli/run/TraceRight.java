@@ -3,8 +3,8 @@ package org.mdlagent.runtime.cli.run;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
 import org.jspecify.annotations.Nullable;
+import org.mdlagent.runtime.cli.terminal.Posix;
 
 /// What this user may trace with ptrace(2). Security modules other than Yama may refuse more.
 ///
@@ -18,20 +18,12 @@ record TraceRight(boolean capable, int scope, String user) {
 
     static TraceRight ofThisProcess() throws IOException {
         Path yama = Path.of("/proc/sys/kernel/yama/ptrace_scope");
-        List<String> status = Files.readAllLines(Path.of("/proc/self/status"));
-        long capabilities = Long.parseUnsignedLong(value(status, "CapEff:"), 16);
+        String status = Files.readString(Path.of("/proc/self/status"));
+        long capabilities = Long.parseUnsignedLong(KernelText.after(status, "CapEff:"), 16);
         return new TraceRight(
                 (capabilities >>> CAP_SYS_PTRACE & 1) != 0,
                 Files.exists(yama) ? Integer.parseInt(Files.readString(yama).strip()) : 0,
-                value(status, "Uid:").split("\\s+")[1]);
-    }
-
-    private static String value(List<String> status, String name) {
-        return status.stream()
-                .filter(line -> line.startsWith(name))
-                .map(line -> line.substring(name.length()).strip())
-                .findFirst()
-                .orElseThrow();
+                Integer.toString(Posix.effectiveUser()));
     }
 
     /// Why this user may trace no process that it has not started itself, with the remedy; null if it may.
