@@ -288,11 +288,16 @@ public final class SampledProfiler implements Collector {
         return allowance.wouldHaveStopped() && api.tsc() - readings.tsc() > URGENT_NANOS * ticksPerNano;
     }
 
-    private void look() {
+    /// Counts the calls since the last time.
+    private void readCalls() {
         slicer.take();
         readings.read();
-        tiers.count(readings.calls());
         estimates.look(readings);
+    }
+
+    private void look() {
+        readCalls();
+        tiers.count(readings.calls());
         for (int i = 0; i < readings.functions(); i++) {
             if (estimates.isSliced(i)) {
                 told.sliced(i, slicer.told(i), estimates.calls(i));
@@ -371,7 +376,7 @@ public final class SampledProfiler implements Collector {
         }
         changes.disarm();
         if (!frequent.isEmpty()) {
-            look(); // until now their calls were counted: they are not those of slices
+            readCalls(); // until now their calls were counted: they are not those of slices
         }
         for (int function : frequent) {
             estimates.startSlices(function, tiers.rate(function));
