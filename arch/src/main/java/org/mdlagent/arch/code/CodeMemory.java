@@ -42,7 +42,6 @@ public final class CodeMemory {
 
     private static final long LOWEST = 1L << 16;
     private static final long HIGHEST = 1L << 47;
-    private static final int ENOENT = 2;
     private static final int EEXIST = 17;
     private static final int ETXTBSY = 26;
 
@@ -206,11 +205,11 @@ public final class CodeMemory {
     ///
     /// @param copies with what each is called
     /// @return false, and all copies stay, if an image was unloaded all the same
-    /// @throws IOException if the kernel refuses a mapping, or a file is not what it was
+    /// @throws IOException if the kernel refuses a mapping, or a file has been replaced or removed
     public synchronized boolean hide(Map<TextCopy, String> copies) throws IOException {
         TextParts parts = new TextParts(copies.keySet());
         long result = parts.change(api::hide, TextDescriptor.ALIAS);
-        if (result == -ENOENT) {
+        if (result == -TextParts.ENOENT) {
             TextCopy lost = parts.skipped().iterator().next();
             throw new IOException(copies.get(lost) + " has been replaced or removed since it was loaded");
         }

@@ -4,9 +4,8 @@ import java.util.List;
 
 /// The plan of a copy of a function that counts how often each of its basic blocks runs.
 ///
-/// A block ends at a jump, a return or a call, and before an instruction that is jumped to: all of it
-/// runs, or nothing.
-/// Each block has one counter of eight bytes, in the order of [#blocks].
+/// A block ends at a jump, a return or a call, and before an instruction that is jumped to: all of it runs,
+/// or nothing. Each block has one counter of eight bytes, in the order of [#blocks].
 public interface FunctionCopy {
     /// In ascending order of address within each piece.
     List<Block> blocks();

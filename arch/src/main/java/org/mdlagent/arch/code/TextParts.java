@@ -12,7 +12,7 @@ import org.mdlagent.arch.shim.Memory;
 
 /// The parts of some copies of text, which the shim shows or hides in one call.
 final class TextParts {
-    private static final int ENOENT = 2;
+    static final int ENOENT = 2;
     private static final int ESTALE = 116;
     private static final int ECANCELED = 125;
 

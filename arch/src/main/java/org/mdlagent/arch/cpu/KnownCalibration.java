@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 
 /// A calibration of this very processor, and its file.
 public record KnownCalibration(Path file, Calibration calibration) {
-    /// The first one that applies here; null for none.
+    /// The first calibration of this processor; null if no file holds one.
     ///
     /// @param here    the processor of this process
     /// @param files   possible files, the preferred one first

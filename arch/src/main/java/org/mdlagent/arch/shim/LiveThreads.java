@@ -38,7 +38,7 @@ public record LiveThreads(long process, int pid, List<Integer> threads) {
     ///
     /// @param list  the threads as they are
     /// @param open  opens all of a list
-    /// @param close closes what was opened
+    /// @param close closes the descriptors of an attempt
     /// @return the threads that were opened
     public static List<LiveThreads> open(
             Supplier<List<LiveThreads>> list, Consumer<List<LiveThreads>> open, Runnable close) {

@@ -417,8 +417,8 @@ public final class NativeApi implements CodeWriter {
     ///
     /// @param texts address of `count` [org.mdlagent.arch.layout.TextDescriptor]s. The alias of texts that the
     ///     program has mapped anew is 0 afterwards; they stay as they are
-    /// @return 0, or `-errno`, and all copies stay; `-ENOENT` if a file is not what it was: its text has
-    /// the mark 0
+    /// @return 0, or `-errno`, and all copies stay; `-ENOENT` if a file has been replaced or removed: its text
+    ///     has the mark 0
     public long hide(long texts, long count) {
         return call(function(HIDE), texts, count, 0);
     }
@@ -487,9 +487,8 @@ public final class NativeApi implements CodeWriter {
 
     /// What an instruction does with general registers and status flags.
     ///
-    /// @return registers that it reads, by number, in bits 0 to 15; those that it overwrites in bits 16 to
-    /// 31; flags that it
-    ///     reads (CF, PF, AF, ZF, SF, OF) in bits 32 to 37; flags that it overwrites in bits 40 to 45
+    /// @return a mask: bits 0 to 15 are the registers it reads, by number; 16 to 31 the registers it
+    ///     overwrites; 32 to 37 the flags it reads (CF, PF, AF, ZF, SF, OF); 40 to 45 the flags it overwrites
     /// @throws IllegalArgumentException if it is invalid
     public long instructionUses(byte[] code, int offset, int length) {
         long scratch = Scratch.address();

@@ -6,9 +6,8 @@ import org.mdlagent.arch.elf.SourceLine;
 /// How often each basic block of a function ran.
 ///
 /// @param blocks  in ascending order of address in each piece of the function's code
-/// @param entered jumps into the middle of blocks, by computed addresses: the counts of the rest of
-///     these blocks lack
-///     them. 0 in code of compilers
+/// @param entered jumps into the middle of blocks, by computed addresses: the counts of the rest
+///     of these blocks lack them. 0 in code of compilers
 public record FunctionBlocks(FunctionProfile function, List<Block> blocks, long entered) {
     /// A basic block: it ends at a jump, a return or a call, and before code that is jumped to.
     ///

@@ -254,9 +254,8 @@ public final class SessionReader implements AutoCloseable {
                 bytes, ThreadBytes.all(bytes), FactsReader.read(bytes, 0).tscHz());
     }
 
-    /// Functions without a probe, of images without compiled-in probes, and in sessions that count blocks
-    /// those without such
-    /// counts, as the agent's log beside the session states.
+    /// Functions without a probe, of images without compiled-in probes, and in sessions
+    /// that count blocks those without such counts, as the agent's log beside the session states.
     public List<NotProbed> notProbed() throws IOException {
         return NotProbedReader.read(bytes.directory(), facts().collected() == Collected.BLOCKS);
     }
