@@ -141,9 +141,10 @@ static bool signal_waits(pid_t thread) {
   return false;
 }
 
+enum { RESTART = 512, NO_INTERRUPT = 513, NO_HANDLER = 514, RESTART_BLOCK = 516 }; /* ERESTARTSYS and similar codes */
+
 /* The kernel would restart the call. */
 static bool is_restarted(const struct user_regs_struct *registers) {
-  enum { RESTART = 512, NO_INTERRUPT = 513, NO_HANDLER = 514, RESTART_BLOCK = 516 }; /* ERESTARTSYS and similar codes */
   switch (-(int64_t)registers->rax) {
     case RESTART:
     case NO_INTERRUPT:
@@ -270,29 +271,68 @@ static enum borrowed use_stopped(const struct target *target, const struct candi
   return ptrace(PTRACE_SETREGS, candidate->thread, NULL, &first) == 0 ? BORROWED : NOT_THERE;
 }
 
-enum borrowed borrow(const struct target *target, const struct candidate *candidate, const struct call *calls, size_t count,
-                     uint64_t top, uint64_t *stopped) {
-  pid_t thread = candidate->thread;
-  int status;
+/* BORROWED once the thread is stopped for this or another reason, by its wait status. Its call is interrupted. */
+static enum borrowed stop(pid_t thread, int *status) {
   if (ptrace(PTRACE_SEIZE, thread, NULL, NULL) != 0) {
     return errno == EPERM ? NOT_ALLOWED : NOT_THERE;
   }
   STEP(1);
-  uint64_t begin = now_nanos();
-  if (ptrace(PTRACE_INTERRUPT, thread, NULL, NULL) != 0 || !await_stop(thread, &status)) {
+  if (ptrace(PTRACE_INTERRUPT, thread, NULL, NULL) != 0) {
+    return NOT_THERE; /* it has ended */
+  }
+  if (!await_stop(thread, status)) {
     return DOES_NOT_STOP;
   }
-  begin = candidate->runs ? now_nanos() : begin; /* a running thread ran until now */
   STEP(2);
-  enum borrowed result = NOT_THERE;
-  bool is_for_us = WIFSTOPPED(status) && status >> 16 == PTRACE_EVENT_STOP && WSTOPSIG(status) == SIGTRAP;
-  int signal = WIFSTOPPED(status) && status >> 16 == 0 ? WSTOPSIG(status) : 0;
-  if (is_for_us && read_interrupted(thread) && !signal_waits(thread)) {
+  return BORROWED;
+}
+
+static bool is_for_us(int status) {
+  return WIFSTOPPED(status) && status >> 16 == PTRACE_EVENT_STOP && WSTOPSIG(status) == SIGTRAP;
+}
+
+static int signal_of(int status) { return WIFSTOPPED(status) && status >> 16 == 0 ? WSTOPSIG(status) : 0; }
+
+enum borrowed borrow(const struct target *target, const struct candidate *candidate, const struct call *calls, size_t count,
+                     uint64_t top, uint64_t *stopped) {
+  pid_t thread = candidate->thread;
+  int status;
+  uint64_t begin = now_nanos();
+  enum borrowed result = stop(thread, &status);
+  if (result != BORROWED) {
+    return result;
+  }
+  begin = candidate->runs ? now_nanos() : begin; /* a running thread ran until now */
+  result = NOT_THERE;
+  if (is_for_us(status) && read_interrupted(thread) && !signal_waits(thread)) {
     result = use_stopped(target, candidate, calls, count, top);
   }
   STEP(6);
-  let_go(thread, signal);
+  let_go(thread, signal_of(status));
   *stopped += now_nanos() - begin;
   STEP(7);
   return result;
+}
+
+/* A filter may not allow restart_syscall, by which the kernel continues sleeps. */
+static bool must_rewind(const struct filters *filters, const char *trouble) {
+  int64_t result = (int64_t)saved.registers.rax, number = (int64_t)saved.registers.orig_rax;
+  return number >= 0 && number != SYS_restart_syscall &&
+         (result == -EINTR ||
+          (result == -RESTART_BLOCK && (trouble || filters_effects(filters, SYS_restart_syscall) != FILTER_ALLOWS)));
+}
+
+enum borrowed borrow_filters(pid_t thread, struct filters *filters, const char **trouble) {
+  int status;
+  enum borrowed result = stop(thread, &status);
+  if (result != BORROWED) {
+    return result;
+  }
+  *trouble = WIFSTOPPED(status) ? filters_read(thread, filters) : NULL;
+  if (is_for_us(status) && read_interrupted(thread) && !signal_waits(thread) && must_rewind(filters, *trouble)) {
+    rewind_call(&saved.registers, saved.registers.orig_rax);
+    ptrace(PTRACE_SETREGS, thread, NULL, &saved.registers);
+  }
+  let_go(thread, signal_of(status));
+  return WIFSTOPPED(status) ? BORROWED : NOT_THERE;
 }

@@ -22,6 +22,7 @@
 #ifndef MDL_BORROW_H
 #define MDL_BORROW_H
 
+#include "filters.h"
 #include "target.h"
 
 #include <signal.h>
@@ -60,5 +61,10 @@ void borrow_begin(void);
  * nanoseconds during which the thread was stopped to `stopped`. */
 enum borrowed borrow(const struct target *target, const struct candidate *candidate, const struct call *calls, size_t count,
                      uint64_t top, uint64_t *stopped);
+
+/* Reads the seccomp filters of a thread, which makes no call: G2 to G4 hold, G3 for any system call.
+ * A sleep begins anew if its filter denies restart_syscall. `*trouble`: NULL, or
+ * why they cannot be read. NOT_THERE if the thread has ended. */
+enum borrowed borrow_filters(pid_t thread, struct filters *filters, const char **trouble);
 
 #endif

@@ -1,4 +1,8 @@
 /*
+ * mdl-inject --bind PID INSTALLATION SESSION USER GROUP
+ *
+ * Makes two directories visible to a process with another view of the file system (bind.h).
+ *
  * mdl-inject PID LIBRARY FUNCTION [ADOPT] < ARGUMENT
  *
  * Creates a thread in the process PID that opens LIBRARY and calls its `int FUNCTION(const char *)` with standard input.
@@ -6,11 +10,14 @@
  * After the function has returned, prints "result R stopped N N ns"; the exit status is 0 or 1, by the result. On failure,
  * prints the reason on standard error; the exit status is 2.
  */
+#include "bind.h"
 #include "borrow.h"
+#include "filters.h"
 #include "page.h"
 #include "steps.h"
 #include "waits.h"
 
+#include <dirent.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,6 +38,7 @@ enum {
 };
 
 enum { PID = 1, LIBRARY, FUNCTION, ADOPT }; /* arguments */
+enum { BIND_WORDS = 7 };
 
 _Static_assert(PAGE_DATA + sizeof(struct page_data) + PAGE_TEXT_MAX + 16384 < HOLE_BYTES, "no room for a stack");
 
@@ -57,6 +65,9 @@ static _Noreturn void fail(const char *why) {
   exit(FAILED);
 }
 
+static const char not_permitted[] = "ptrace is not permitted (CAP_SYS_PTRACE, or kernel.yama.ptrace_scope), or a debugger has it";
+static const char does_not_stop[] = "a thread does not stop: it waits in the kernel for a device";
+
 static void pause_micros(long micros) { nanosleep(&(struct timespec){.tv_nsec = micros * 1000}, NULL); }
 
 /* The nanoseconds that the thread was stopped. */
@@ -69,14 +80,68 @@ static uint64_t call_on_some_thread(const struct target *target, const struct ca
       stopped = 0;
       switch (borrow(target, &candidates[c], calls, count, top, &stopped)) {
         case BORROWED: return stopped;
-        case NOT_ALLOWED: fail("ptrace is not permitted (CAP_SYS_PTRACE, or kernel.yama.ptrace_scope), or a debugger has it");
-        case DOES_NOT_STOP: fail("a thread does not stop: it waits in the kernel for a device");
+        case NOT_ALLOWED: fail(not_permitted);
+        case DOES_NOT_STOP: fail(does_not_stop);
         default: break;
       }
     }
     pause_micros(PAUSE_MICROS);
   }
   fail("no thread is at a safe point: all run in libraries, hold locks or are in signal handlers; try again");
+}
+
+/* The mode of /proc/PID/task/TID/status: 0 without seccomp. */
+static int seccomp_mode(pid_t pid, pid_t thread) {
+  static const char heading[] = "\nSeccomp:";
+  char name[64], text[4096];
+  snprintf(name, sizeof name, "task/%d/status", thread);
+  target_text(pid, name, text, sizeof text);
+  const char *mode = strstr(text, heading);
+  return mode ? atoi(mode + sizeof heading - 1) : 0;
+}
+
+static bool are_same(const struct filters *one, const struct filters *other) {
+  return one->count == other->count && memcmp(one->start, other->start, (one->count + 1) * sizeof *one->start) == 0 &&
+         memcmp(one->code, other->code, one->start[one->count] * sizeof *one->code) == 0;
+}
+
+static void check_filters_of(pid_t thread) {
+  static struct filters filters[2];
+  static size_t latest;
+  struct filters *these = &filters[1 - latest];
+  const char *trouble = NULL;
+  switch (borrow_filters(thread, these, &trouble)) {
+    case NOT_THERE: return; /* it has ended */
+    case NOT_ALLOWED: fail(not_permitted);
+    case DOES_NOT_STOP: fail(does_not_stop);
+    default: break;
+  }
+  trouble = trouble || are_same(these, &filters[latest]) ? trouble : filters_objection(these);
+  if (trouble) {
+    fail(trouble);
+  }
+  latest = 1 - latest;
+}
+
+/* Threads that are created meanwhile inherit the filters of one that is checked. */
+static void check_filters(pid_t pid) {
+  enum { STRICT = 1 };
+  char path[64];
+  snprintf(path, sizeof path, "/proc/%d/task", pid);
+  DIR *tasks = TWIN("no-filter-check") ? NULL : opendir(path);
+  for (struct dirent *entry; tasks && (entry = readdir(tasks));) {
+    int thread = atoi(entry->d_name);
+    int mode = thread > 0 ? seccomp_mode(pid, thread) : 0;
+    if (mode == STRICT) {
+      fail("it has a thread in the strict mode of seccomp, which allows four system calls");
+    }
+    if (mode) {
+      check_filters_of(thread);
+    }
+  }
+  if (tasks) {
+    closedir(tasks);
+  }
 }
 
 static uint64_t map_pages(const struct target *target) {
@@ -197,15 +262,26 @@ static int tell(const struct target *target, const struct page_data *data, uint6
 int main(int count, char **words) {
   static char argument[PAGE_TEXT_MAX];
   static struct target target;
+  const char *trouble;
+  if (count == BIND_WORDS && strcmp(words[1], "--bind") == 0) {
+    borrow_begin();
+    check_filters(atoi(words[2]));
+    trouble = bind_directories(&(struct bind){atoi(words[2]), words[3], words[4], (uid_t)atol(words[5]), (gid_t)atol(words[6])});
+    if (trouble) {
+      fail(trouble);
+    }
+    return 0;
+  }
   if (count != ADOPT && count != ADOPT + 1) {
     fail("usage: mdl-inject PID LIBRARY FUNCTION [ADOPT] < ARGUMENT");
   }
   size_t bytes = fread(argument, 1, sizeof argument - 1, stdin);
-  const char *trouble = target_read(&target, atoi(words[PID]));
+  trouble = target_read(&target, atoi(words[PID]));
   if (trouble) {
     fail(trouble);
   }
   borrow_begin();
+  check_filters(target.pid);
   uint64_t first = map_pages(&target);
 #ifdef MDL_STEPS
   attempt = 1;

@@ -20,10 +20,8 @@ struct image {
   uint64_t base; /* in the target */
 };
 
-static bool open_image(struct image *image, pid_t pid, const char *path) {
-  char through_root[PATH_MAX + 32];
-  snprintf(through_root, sizeof through_root, "/proc/%d/root%s", pid, path);
-  int file = open(through_root, O_RDONLY | O_CLOEXEC);
+static bool open_image(struct image *image, const char *path) {
+  int file = open(path, O_RDONLY | O_CLOEXEC);
   struct stat status;
   if (file < 0) {
     return false;
@@ -39,6 +37,18 @@ static bool open_image(struct image *image, pid_t pid, const char *path) {
   image->bytes = bytes;
   image->size = (size_t)status.st_size;
   return memcmp(image->bytes, ELFMAG, SELFMAG) == 0;
+}
+
+/* The file of a mapping: itself if that is permitted, else the one that has its path now. */
+static bool open_mapped(struct image *image, pid_t pid, const struct range *range, const char *path) {
+  char other[PATH_MAX + 64];
+  snprintf(other, sizeof other, "/proc/%d/map_files/%llx-%llx", pid, (unsigned long long)range->start,
+           (unsigned long long)range->end);
+  if (open_image(image, other)) {
+    return true;
+  }
+  snprintf(other, sizeof other, "/proc/%d/root%s", pid, path);
+  return open_image(image, other);
 }
 
 static bool has_bytes(const struct image *image, uint64_t offset, uint64_t bytes) {
@@ -171,7 +181,8 @@ static bool is_in_memory(const struct target *target, uint64_t address, const vo
   return address && target_get(target, address, found, bytes) && memcmp(found, code, bytes) == 0;
 }
 
-static const char *read_libc(struct target *target, const char *path, uint64_t base) {
+static const char *read_libc(struct target *target, const char *path, const struct range *first) {
+  uint64_t base = first->start;
   static const uint8_t call_and_return[] = {0x0F, 0x05, 0xC3};
   static const uint8_t signal_return[] = {0x48, 0xC7, 0xC0, 0x0F, 0x00, 0x00, 0x00, 0x0F, 0x05};
   const struct {
@@ -183,7 +194,7 @@ static const char *read_libc(struct target *target, const char *path, uint64_t b
                    {"dlsym", &target->dlsym},
                    {"dlerror", &target->dlerror}};
   struct image libc = {.base = base};
-  if (!open_image(&libc, target->pid, path)) {
+  if (!open_mapped(&libc, target->pid, first, path)) {
     return "the file of its libc cannot be read: it was replaced, or is in another container";
   }
   target->call_and_return = find_code(&libc, call_and_return, sizeof call_and_return);
@@ -207,9 +218,11 @@ static const char *read_libc(struct target *target, const char *path, uint64_t b
   return trouble;
 }
 
-static bool defines_allocator(pid_t pid, const char *path) {
+static bool defines_allocator(pid_t pid) {
   struct image program = {.base = 0};
-  if (!open_image(&program, pid, path)) {
+  char path[64];
+  snprintf(path, sizeof path, "/proc/%d/exe", pid);
+  if (!open_image(&program, path)) {
     return true; /* unknown: assume the worst */
   }
   bool defines = find_symbol(&program, "malloc") != 0;
@@ -220,7 +233,8 @@ static bool defines_allocator(pid_t pid, const char *path) {
 const char *target_read(struct target *target, pid_t pid) {
   char path[64], program[PATH_MAX], libc_path[PATH_MAX] = "";
   struct mapping mapping;
-  uint64_t libc = 0, behind = LOWEST_HOLE, widest = 3 * HOLE_BYTES;
+  struct range libc = {0, 0};
+  uint64_t behind = LOWEST_HOLE, widest = 3 * HOLE_BYTES;
   *target = (struct target){.pid = pid};
   snprintf(path, sizeof path, "/proc/%d/mem", pid);
   target->memory = open(path, O_RDWR | O_CLOEXEC);
@@ -236,13 +250,13 @@ const char *target_read(struct target *target, pid_t pid) {
   }
   while (next_mapping(maps, &mapping)) {
     /* The middle of the widest hole below libc, because the kernel allocates from a hole's ends. */
-    if (!libc && mapping.range.start > behind && mapping.range.start - behind >= widest) {
+    if (!libc.end && mapping.range.start > behind && mapping.range.start - behind >= widest) {
       widest = mapping.range.start - behind;
       target->hole = (behind + widest / 2) & -(uint64_t)HOLE_BYTES;
     }
     behind = mapping.range.end > behind ? mapping.range.end : behind;
-    if (!libc && mapping.offset == 0 && ends_with(mapping.path, libc_name)) {
-      libc = mapping.range.start;
+    if (!libc.end && mapping.offset == 0 && ends_with(mapping.path, libc_name)) {
+      libc = mapping.range;
       snprintf(libc_path, sizeof libc_path, "%s", mapping.path);
     }
     if (!target->program.end && mapping.access[2] == 'x' && strcmp(mapping.path, program) == 0) {
@@ -250,12 +264,12 @@ const char *target_read(struct target *target, pid_t pid) {
     }
   }
   fclose(maps);
-  if (!libc) {
+  if (!libc.end) {
     return "it has no glibc";
   }
   if (!target->hole) {
     return "its address space has no room";
   }
-  target->program_has_allocator = defines_allocator(pid, program);
-  return read_libc(target, libc_path, libc);
+  target->program_has_allocator = defines_allocator(pid);
+  return read_libc(target, libc_path, &libc);
 }

@@ -3,15 +3,19 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
 #include <time.h>
 
 enum { TRAPS = 1 << (SIGTRAP - 1) | 1 << (SIGILL - 1) };
@@ -384,7 +388,96 @@ static void shouldLeaveTheTargetAsItWasWhereverItDies(void) {
   }
 }
 
+/* ---- seccomp */
+
+/* Of all threads, or of one more. */
+static void filter(int number, uint32_t result) {
+  struct sock_filter code[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+                               BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)number, 0, 1), BPF_STMT(BPF_RET | BPF_K, result),
+                               BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+  struct sock_fprog program = {.len = sizeof code / sizeof *code, .filter = code};
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0) {
+    _exit(DAMAGED);
+  }
+}
+
+static void deny_perf_events(void) {
+  filter(SYS_perf_event_open, SECCOMP_RET_ERRNO | EACCES);
+  epoll_without_end();
+}
+
+static void die_of_mmap(void) {
+  filter(SYS_mmap, SECCOMP_RET_KILL_PROCESS);
+  epoll_without_end();
+}
+
+static void *die_of_membarrier(void *unused) {
+  filter(SYS_membarrier, SECCOMP_RET_TRAP);
+  epoll_without_end();
+  return unused;
+}
+
+static void have_a_thread_that_dies_of_membarrier(void) {
+  pthread_t thread;
+  pthread_create(&thread, NULL, die_of_membarrier, NULL);
+  while (atomic_load(laps) == 0) {
+    usleep(1000);
+  }
+  sleep_for_ever();
+}
+
+/* The kernel continues a sleep by restart_syscall. */
+static void die_of_a_restarted_sleep(void) {
+  filter(SYS_restart_syscall, SECCOMP_RET_KILL_PROCESS);
+  for (;;) {
+    atomic_fetch_add(laps, 1);
+    if (nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL) < 0) {
+      _exit(INTERRUPTED);
+    }
+  }
+}
+
+static void need_root(void) {
+  need_ptrace();
+  if (geteuid() != 0) {
+    skip("filters of other processes may be read by root only");
+  }
+}
+
+static void shouldComeIntoAProcessWhoseFilterOnlyDenies(void) {
+  need_root();
+  pid_t target = start(deny_perf_events);
+  for (int i = 0; i < CYCLES; i++) {
+    CHECK_EQUAL(inject(target), 0);
+  }
+  end(target);
+}
+
+static void shouldLeaveAProcessAloneThatItsFilterWouldEnd(void) {
+  static void (*const targets[])(void) = {die_of_mmap, have_a_thread_that_dies_of_membarrier,
+                                            die_of_a_restarted_sleep};
+  need_root();
+  for (size_t i = 0; i < sizeof targets / sizeof *targets; i++) {
+    pid_t target = start(targets[i]);
+    for (int n = 0; n < CYCLES; n++) {
+      CHECK_EQUAL(inject(target), 2);
+    }
+    usleep(30000); /* a thread that was stopped goes on */
+    end(target);
+  }
+}
+
 /* ---- broken twins */
+
+static void shouldEndAProcessWithoutTheCheckOfFilters(void) {
+  need_root();
+  setenv("MDL_INJECT_TWIN", "no-filter-check", 1);
+  pid_t target = start(die_of_mmap);
+  inject_with(STEPS, target, "0");
+  int status;
+  CHECK_EQUAL(waitpid(target, &status, 0), target);
+  CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS);
+}
 
 static void shouldFailProgramsWithoutRewinding(void) {
   need_ptrace();
@@ -413,5 +506,8 @@ TESTS({"shouldCallAFunctionOfTheLibrary", shouldCallAFunctionOfTheLibrary},
       {"shouldNotBorrowAThreadInASignalHandler", shouldNotBorrowAThreadInASignalHandler},
       {"shouldUnblockTheSignalsOfTrapsAndNoOther", shouldUnblockTheSignalsOfTrapsAndNoOther},
       {"shouldLeaveTheTargetAsItWasWhereverItDies", shouldLeaveTheTargetAsItWasWhereverItDies},
+      {"shouldComeIntoAProcessWhoseFilterOnlyDenies", shouldComeIntoAProcessWhoseFilterOnlyDenies},
+      {"shouldLeaveAProcessAloneThatItsFilterWouldEnd", shouldLeaveAProcessAloneThatItsFilterWouldEnd},
+      {"shouldEndAProcessWithoutTheCheckOfFilters", shouldEndAProcessWithoutTheCheckOfFilters},
       {"shouldFailProgramsWithoutRewinding", shouldFailProgramsWithoutRewinding},
       {"shouldBorrowAThreadInAHandlerWithoutTheCheck", shouldBorrowAThreadInAHandlerWithoutTheCheck})

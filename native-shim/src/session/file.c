@@ -5,6 +5,7 @@
 #include "os/place.h"
 #include "session/log.h"
 #include "session/memory.h"
+#include "session/options.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -261,6 +262,9 @@ const char *error_name(int error) {
 static int create_in(const char *where, const char *id, struct session_file *file) {
   char link[PATH_MAX + 16], memory_directory[64], memory_file[PATH_MAX];
   snprintf(link, sizeof link, "%s/session.mdl", where);
+  if (options.session_in_directory) {
+    return create_at(link, file);
+  }
   int error = private_directory(session_memory_root, memory_directory, sizeof memory_directory);
   if (!error) {
     error = check_share(memory_directory);

@@ -204,6 +204,12 @@ void options_read(char *const *environment) {
     copy(options.jvm_extra, sizeof options.jvm_extra, extra, strlen(extra));
   }
 
+  const char *pid = variable(environment, "MDL_READERS_PID");
+  if (pid) {
+    read_number(&options.readers_pid, pid, strlen(pid));
+  }
+  options.session_in_directory = variable(environment, "MDL_SESSION_IN_DIRECTORY") != NULL;
+
   if (options.start_delay_millis == DELAY_UNSET) {
     options.start_delay_millis = options.wait ? 0 : 50;
   }

@@ -19,6 +19,8 @@ struct options {
   char session[PATH_MAX]; /* absolute, "" if not given */
   char text[4096];        /* MDL_OPTIONS at process start */
   char jvm_extra[4096];   /* MDL_JVM_EXTRA: further JVM options, for making the AOT cache */
+  unsigned readers_pid;   /* MDL_READERS_PID: this process's id in the PID namespace of who reads the session; 0: the same */
+  bool session_in_directory; /* MDL_SESSION_IN_DIRECTORY: readers have another /dev/shm */
 };
 extern struct options options;
 

@@ -6,19 +6,29 @@
  *   s     sets a handler for SIGSEGV and faults; prints "caught"
  *   q     ends with status 7
  *
- * With an argument, one more thread blocks all signals for ever. Ends with status 4 when they are no longer blocked.
+ * blocked         one more thread blocks all signals for ever. Ends with status 4 when they are no longer blocked
+ * denying         a seccomp filter denies some system calls, as in containers
+ * ending          a seccomp filter ends the process if it makes another system call than those that it makes anyway
+ * ending-thread   the same of one more thread
  */
+#include <errno.h>
 #include <dlfcn.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
-enum { THREADS = 4, INTERRUPTED = 3, UNBLOCKED = 4, ENDED = 7 };
+enum { THREADS = 4, INTERRUPTED = 3, UNBLOCKED = 4, UNFILTERED = 5, ENDED = 7 };
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
@@ -72,6 +82,66 @@ static void *block_all(void *unused) {
     }
   }
   return unused;
+}
+
+/* Calls with one of these numbers get one result, all others another. */
+static void filter(const int *numbers, size_t count, uint32_t result, uint32_t otherwise) {
+  struct sock_filter code[64] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr))};
+  unsigned short length = 1;
+  for (size_t i = 0; i < count; i++) {
+    code[length++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)numbers[i], 0, 1);
+    code[length++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, result);
+  }
+  code[length++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, otherwise);
+  struct sock_fprog program = {length, code};
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0) {
+    exit(UNFILTERED);
+  }
+}
+
+static void deny_some(void) {
+  static const int denied[] = {SYS_perf_event_open, SYS_unshare, SYS_mount, SYS_ptrace, SYS_bpf};
+  filter(denied, sizeof denied / sizeof *denied, SECCOMP_RET_ERRNO | EPERM, SECCOMP_RET_ALLOW);
+}
+
+static void end_at_others(void) {
+  static const int made[] = {SYS_read, SYS_write, SYS_epoll_wait, SYS_futex, SYS_exit_group, SYS_rt_sigprocmask,
+                             SYS_clock_nanosleep};
+  filter(made, sizeof made / sizeof *made, SECCOMP_RET_ALLOW, SECCOMP_RET_KILL_PROCESS);
+}
+
+static void *sleep_under_a_filter(void *unused) {
+  pthread_mutex_lock(&mutex);
+  end_at_others();
+  done++;
+  pthread_cond_broadcast(&changed);
+  pthread_mutex_unlock(&mutex);
+  for (;;) {
+    usleep(1000);
+  }
+  return unused;
+}
+
+static void add_threads(const char *kind) {
+  pthread_t thread;
+  if (strcmp(kind, "blocked") == 0) {
+    pthread_create(&thread, NULL, block_all, NULL);
+  } else if (strcmp(kind, "ending-thread") == 0) {
+    pthread_create(&thread, NULL, sleep_under_a_filter, NULL);
+    pthread_mutex_lock(&mutex);
+    while (done == 0) {
+      pthread_cond_wait(&changed, &mutex);
+    }
+    pthread_mutex_unlock(&mutex);
+  }
+}
+
+static void confine(const char *kind) {
+  if (strcmp(kind, "denying") == 0) {
+    deny_some();
+  } else if (strcmp(kind, "ending") == 0) {
+    end_at_others();
+  }
 }
 
 static void work_in_all(int times) {
@@ -128,17 +198,17 @@ static void read_line(int events, char *line, size_t capacity) {
 int main(int count, char **words) {
   char line[64];
   pthread_t thread;
-  (void)words;
-  setvbuf(stdout, NULL, _IOLBF, 0);
+  const char *kind = count > 1 ? words[1] : "";
+  static char buffer[4096];
+  setvbuf(stdout, buffer, _IOLBF, sizeof buffer);
   for (int i = 0; i < THREADS; i++) {
     pthread_create(&thread, NULL, serve, NULL);
   }
-  if (count > 1) {
-    pthread_create(&thread, NULL, block_all, NULL);
-  }
+  add_threads(kind);
   int events = epoll_create1(0);
   struct epoll_event event = {.events = EPOLLIN};
   epoll_ctl(events, EPOLL_CTL_ADD, 0, &event);
+  confine(kind);
   printf("ready\n");
   for (;;) {
     read_line(events, line, sizeof line);

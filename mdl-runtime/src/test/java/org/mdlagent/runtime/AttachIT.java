@@ -157,6 +157,79 @@ class AttachIT {
         }
     }
 
+    /// As in a container.
+    @Test
+    void shouldAttachUnderAFilterThatDeniesSystemCalls() throws Exception {
+        assumeRoot();
+        try (Attached target = start("-O2", "denying")) {
+            Dist.Outcome outcome = attach(target, "--exact");
+
+            assertThat(outcome.status()).as(outcome.err()).isZero();
+            assertThat(target.ask("w " + CALLS)).isEqualTo(Integer.toString(CALLS * THREADS));
+            assertThat(target.end()).isEqualTo(ENDED);
+            assertThat(Dist.calls(Dist.report(directory, target.session)))
+                    .containsEntry("work", (long) CALLS * THREADS);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"ending", "ending-thread"})
+    void shouldRefuseAFilterThatWouldEndTheProcess(String kind) throws Exception {
+        assumeRoot();
+        try (Attached target = start("-O2", kind)) {
+            Dist.Outcome outcome = attach(target, "--exact");
+
+            assertThat(outcome.status()).isEqualTo(1);
+            assertThat(outcome.err()).contains("was left as it is").contains("seccomp filter may end it");
+            assertThat(target.ask("w " + CALLS)).isEqualTo(Integer.toString(CALLS * THREADS));
+            assertThat(target.end()).isEqualTo(ENDED);
+        }
+    }
+
+    /// A process with file system and process ids of its own, in which nothing of this installation is visible.
+    @Test
+    void shouldAttachInAContainer() throws Exception {
+        assumeRoot();
+        Path root = Files.createDirectory(directory.resolve("root"));
+        Files.copy(Dist.compile(directory, "attached", "-O2"), root.resolve("attached"));
+        String setUp = """
+                set -e; cd "$1"; mkdir usr proc tmp
+                mount --bind /usr usr; mount -t proc proc proc
+                ln -s usr/lib lib; ln -s usr/lib64 lib64
+                exec chroot . /attached
+                """;
+        Process container = new ProcessBuilder(
+                        "unshare", "--mount", "--pid", "--fork", "sh", "-c", setUp, "sh", root.toString())
+                .start();
+        try {
+            BufferedReader output = container.inputReader();
+            assumeTrue("ready".equals(output.readLine()), "no namespaces can be made here");
+            long pid = container.children().findFirst().orElseThrow().pid();
+            Attached target = new Attached(container, container.outputWriter(), output, directory.resolve("session"));
+
+            Dist.Outcome outcome = Dist.run(
+                    directory,
+                    Map.of(),
+                    List.of(Dist.mdl(), "attach", "--exact", "-o", target.session.toString(), Long.toString(pid)));
+
+            assertThat(outcome.status()).as(outcome.err()).isZero();
+            assertThat(target.ask("w " + CALLS)).isEqualTo(Integer.toString(CALLS * THREADS));
+            assertThat(run("list", "sessions").text()).contains(Long.toString(pid));
+            assertThat(run("detach", target.session.toString()).err()).isEmpty();
+            assertThat(target.end()).isEqualTo(ENDED);
+            assertThat(Dist.calls(Dist.report(directory, target.session)))
+                    .containsEntry("work", (long) CALLS * THREADS);
+            Dist.await("the mounts' end", () -> !Files.exists(root.resolve("tmp/.mdl-" + pid)));
+        } finally {
+            container.descendants().forEach(ProcessHandle::destroyForcibly);
+            container.destroyForcibly();
+        }
+    }
+
+    private static void assumeRoot() {
+        assumeTrue("root".equals(System.getProperty("user.name")), "needs the rights of root");
+    }
+
     private Dist.Outcome run(String... words) throws IOException, InterruptedException {
         List<String> command = new ArrayList<>(List.of(Dist.mdl()));
         command.addAll(List.of(words));

@@ -99,12 +99,14 @@ public final class Attachment {
         for (CommandFailure objection : target.objections(library)) {
             throw objection;
         }
-        if (directory != null) {
-            SessionPlace.checkDirectory(directory);
-            given = SessionPlace.option(directory).over(given);
+        Path recorded;
+        try (TargetView view = TargetView.of(target, mdl.installation(), directory, mdl.store())) {
+            Path session = view.session();
+            given = session == null ? given : SessionPlace.option(session).over(given);
+            inject(target, library.resolveSibling("mdl-inject"), view.library(), variables(target, given));
+            view.keep();
+            recorded = await(start, view.recorded(), target);
         }
-        inject(target, library, variables(target, given));
-        Path recorded = await(start, directory, target);
         if (recorded == null) {
             console.say(
                     "the agent is in process " + pid + ", whose user's sessions are not read here",
@@ -141,11 +143,16 @@ public final class Attachment {
         if (list.indexOf(SEPARATOR) >= 0) {
             throw CommandFailure.usage("an option holds a line break", null);
         }
+        if (target.innermostPid() != target.pid()) {
+            text.append("MDL_READERS_PID=").append(target.pid()).append((char) SEPARATOR);
+        }
+        if (!target.sharesMemory()) {
+            text.append("MDL_SESSION_IN_DIRECTORY=").append((char) SEPARATOR);
+        }
         return text.append("MDL_OPTIONS=").append(list).append((char) SEPARATOR).toString();
     }
 
-    private void inject(TargetProcess target, Path library, String variables) throws IOException {
-        Path injector = library.resolveSibling("mdl-inject");
+    private static void inject(TargetProcess target, Path injector, Path library, String variables) throws IOException {
         Process process = new ProcessBuilder(
                         injector.toString(), Integer.toString(target.pid()), library.toString(), ENTRY, ADOPTION)
                 .start();
@@ -158,13 +165,12 @@ public final class Attachment {
         if (result.equals("0")) {
             return;
         }
-        String who = "process " + target.pid() + " (" + target.name() + ") ";
         String why = REFUSALS.get(result);
-        throw why != null
-                ? CommandFailure.failed(who + why, "start it with the agent: mdl run -- PROGRAM")
+        throw why == null
+                ? target.leftAsItIs(err)
                 : CommandFailure.failed(
-                        who + "was left as it is: " + (err.isEmpty() ? "the injector has failed" : err),
-                        "docs/attaching.md explains");
+                        "process " + target.pid() + " (" + target.name() + ") " + why,
+                        "start it with the agent: mdl run -- PROGRAM");
     }
 
     /// The session, when its probes are in place or its agent has given up; null when it cannot be found.
@@ -178,7 +184,7 @@ public final class Attachment {
                 throw CommandFailure.failed("process " + pid + " (" + target.name() + ") has ended", null);
             }
             found = mdl.store().of(pid, start, directory);
-            if (found == null && directory == null && target.effectiveUser() != Posix.effectiveUser()) {
+            if (found == null && target.effectiveUser() != Posix.effectiveUser()) {
                 return null;
             }
             if (found != null) {

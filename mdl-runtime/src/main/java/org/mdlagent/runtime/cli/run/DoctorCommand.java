@@ -310,6 +310,13 @@ public final class DoctorCommand implements Callable<Integer> {
         if (objections.isEmpty() && refusal == null) {
             say(Finding.OK, "attach", "nothing prevents it: mdl attach " + pid);
         }
+        if (process.hasSeccompFilter()) {
+            say(
+                    Finding.NOTE,
+                    "seccomp",
+                    "a filter decides on its system calls; mdl attach evaluates it first, and refuses if it may end the"
+                            + " process");
+        }
         if (process.room().memory() < AttachRoom.MEMORY_MIN) {
             say(
                     Finding.NOTE,

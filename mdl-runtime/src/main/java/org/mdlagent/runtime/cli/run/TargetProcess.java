@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.AccessDeniedException;
+import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
@@ -16,6 +17,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.shim.MemoryMap;
 import org.mdlagent.runtime.cli.terminal.CommandFailure;
+import org.mdlagent.runtime.cli.terminal.Posix;
 
 /// A running process, as `/proc` shows it to a user who wants to attach to it.
 ///
@@ -34,6 +36,9 @@ record TargetProcess(
 
     /// Masks in `/proc`: bit 0 is signal 1. SIGILL and SIGTRAP.
     private static final long TRAP_SIGNALS = 1 << 3 | 1 << 4;
+
+    /// Where sessions of running programs are.
+    private static final Path SHARED_MEMORY = Path.of("/dev/shm");
 
     private static final String LIBRARY = "/libmdlagent.so";
 
@@ -112,6 +117,22 @@ record TargetProcess(
         return List.of(status.getOrDefault("Uid", "0\t0\t0\t0").split("\\s+"));
     }
 
+    /// Its effective group.
+    int effectiveGroup() {
+        return Integer.parseInt(status.getOrDefault("Gid", "0\t0\t0\t0").split("\\s+")[EFFECTIVE_USER]);
+    }
+
+    /// Its name, as a part of a file's.
+    String fileName() {
+        return name().replaceAll("[/\\p{Cntrl}]", "_");
+    }
+
+    /// Its id in the innermost PID namespace that it is in.
+    int innermostPid() {
+        String[] ids = status.getOrDefault("NSpid", Integer.toString(pid)).split("\\s+");
+        return Integer.parseInt(ids[ids.length - 1]);
+    }
+
     /// Name and id.
     String title() {
         return name() + " (" + pid + ")";
@@ -170,8 +191,9 @@ record TargetProcess(
         if (state.startsWith("T")) {
             objections.add(refuse("is stopped", "kill -CONT " + pid));
         }
-        if (!status.getOrDefault("Seccomp", "0").equals("0")) {
-            objections.add(refuse("has a seccomp filter, which may end it for a system call of the agent's", restart));
+        boolean isRoot = Posix.effectiveUser() == 0;
+        if (!isRoot && hasSeccompFilter()) {
+            objections.add(refuse("has a seccomp filter, which only root may read", "sudo mdl attach " + pid));
         }
         if (status.getOrDefault("x86_Thread_features", "").contains("shstk")) {
             objections.add(refuse("has shadow stacks, which do not let a thread be borrowed", restart));
@@ -189,10 +211,13 @@ record TargetProcess(
                             + " needs " + AttachRoom.THREADS_MIN,
                     "raise pids.max"));
         }
-        if (!sees(library)) {
+        if (!isRoot && !sees(library)) {
             objections.add(refuse(
                     "does not see " + library + ": it is in a container",
-                    "bind the installation into it by the same path"));
+                    "sudo mdl attach " + pid + ", or bind the installation into it by the same path"));
+        }
+        if (!Files.exists(Path.of("/proc/" + pid + "/root/proc/version"))) {
+            objections.add(refuse("has no /proc in its file system", "mount it there"));
         }
         return objections;
     }
@@ -214,8 +239,40 @@ record TargetProcess(
         return images.stream().anyMatch(image -> image.contains(part));
     }
 
+    /// Whether one of its threads has a filter: each has its own.
+    boolean hasSeccompFilter() {
+        Path threads = Path.of("/proc", Integer.toString(pid), "task");
+        try (DirectoryStream<Path> all = Files.newDirectoryStream(threads)) {
+            for (Path thread : all) {
+                if (!statusOf(thread).getOrDefault("Seccomp", "0").equals("0")) {
+                    return true;
+                }
+            }
+        } catch (IOException | DirectoryIteratorException e) {
+            // A thread has ended: the injector looks again.
+        }
+        return false;
+    }
+
+    /// The failure of an attach that has changed nothing.
+    CommandFailure leftAsItIs(String why) {
+        return refuse(
+                "was left as it is: " + (why.isEmpty() ? "the injector has failed" : why),
+                "docs/attaching.md explains");
+    }
+
     private CommandFailure refuse(String why, @Nullable String remedy) {
         return CommandFailure.failed("process " + pid + " (" + name() + ") " + why, remedy);
+    }
+
+    /// Whether it has another view of the file system than this process: it is in a container, or has changed its root.
+    boolean isElsewhere(Path library) {
+        return !sees(library) || !sharesMemory();
+    }
+
+    /// Whether it has the same shared memory in its file system.
+    boolean sharesMemory() {
+        return sees(SHARED_MEMORY);
     }
 
     /// Whether a path leads to the same file for the process as here: it may be in a container.

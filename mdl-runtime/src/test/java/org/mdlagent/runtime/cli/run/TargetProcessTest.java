@@ -39,7 +39,6 @@ class TargetProcessTest {
     @CsvSource(delimiter = '|', textBlock = """
         State             | T (stopped) | is stopped
         TracerPid         | 7           | is traced by process 7
-        Seccomp           | 2           | has a seccomp filter
         x86_Thread_features | shstk     | has shadow stacks
         """)
     void shouldFindThoseOfItsState(String name, String value, String objection) throws Exception {
