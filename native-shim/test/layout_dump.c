@@ -470,6 +470,7 @@ int main(void) {
   FIELD(mdl_api, hide);
   FIELD(mdl_api, instruction_uses);
   FIELD(mdl_api, blocks_open);
+  FIELD(mdl_api, leave);
   SIZE(mdl_api);
   FIELD(mdl_pc_place, address);
   FIELD(mdl_pc_place, start);

@@ -256,6 +256,8 @@ struct mdl_api {
                                     in 32 to 37 (CF, PF, AF, ZF, SF, OF), flags overwritten in 40 to 45. Or -EILSEQ */
   uint64_t blocks_open;      /* 712 int64_t (uint64_t bytes): reserves the memory that counters of blocks are addressed in
                                     (record/block_counts.h). Its address, below 2 GiB; -ENOMEM */
+  uint64_t leave;            /* 720 int64_t (void): the agent's threads are removed, this one included, once the request being
+                                    served is answered; the session ends then. Probes must be off, texts hidden. 0 or -errno */
 };
 
 /* An address in code. */
@@ -280,6 +282,6 @@ static_assert(sizeof(struct mdl_instruction) == 16, "mdl_instruction");
 static_assert(sizeof(struct mdl_pc_place) == 32, "mdl_pc_place");
 static_assert(sizeof(struct mdl_slicing) == 200, "mdl_slicing");
 static_assert(sizeof(struct mdl_rate_spread) == 48, "mdl_rate_spread");
-static_assert(sizeof(struct mdl_api) == 720, "mdl_api");
+static_assert(sizeof(struct mdl_api) == 728, "mdl_api");
 
 #endif

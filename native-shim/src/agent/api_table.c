@@ -3,6 +3,7 @@
 #include "agent/call_paths.h"
 #include "agent/control.h"
 #include "agent/events.h"
+#include "agent/leave.h"
 #include "agent/pc_samples.h"
 #include "agent/perf_map.h"
 #include "agent/ready.h"
@@ -149,6 +150,7 @@ const struct mdl_api *api_table(void) {
       .hide = address((void *)libraries_hide),
       .instruction_uses = address((void *)decode_uses),
       .blocks_open = address((void *)block_counts_open),
+      .leave = address((void *)agent_leave_for_good),
   };
   return &table;
 }

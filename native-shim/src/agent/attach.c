@@ -35,7 +35,7 @@ static void split_lines(const char *lines) {
 /* The wrappers of libc's functions are installed last, once they can be called, and before the JVM exists. */
 EXPORT int mdl_attach(const char *environment) {
   static _Atomic bool begun;
-  if (process_pid || atomic_exchange(&begun, true)) {
+  if (process_pid || atomic_load(&process_is_confined) || atomic_exchange(&begun, true)) {
     return ATTACHED_BEFORE;
   }
   if (program_is_go()) {

@@ -87,6 +87,16 @@ void control_answer(const char *text, int64_t length) {
   futex_wake(&box.state);
 }
 
+void control_await_answer(void) {
+  uint64_t deadline = clock_nanos(CLOCK_MONOTONIC) + control_patience_nanos;
+  for (uint32_t state; (state = atomic_load(&box.state)) == TAKEN || state == ANSWERED;) {
+    if (clock_nanos(CLOCK_MONOTONIC) > deadline) {
+      return;
+    }
+    nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+  }
+}
+
 /* ---- on the thread that listens */
 
 static void leave(struct client *client) {

@@ -13,6 +13,8 @@ void control_start(void);
 /* Removes the socket, if its path still names it. */
 void control_end(void);
 bool control_has_request(void);
+/* On any other thread: until no request is being served, for control_patience_nanos at most. */
+void control_await_answer(void);
 /* See api.h. */
 int64_t control_take(char *out);
 void control_answer(const char *text, int64_t length);

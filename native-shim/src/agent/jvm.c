@@ -69,7 +69,7 @@ static void add_hook(const char *name, void *function) {
  * would copy their page tables, and the child's exit would free them. Stacks of JVM threads are excluded already
  * (os/agent_stacks.h). */
 static void *map_for_this_process(void *address, size_t length, int protection, int flags, int file, off_t offset) {
-  void *memory = own_memory_map(address, length, protection, flags, file, offset, STAYS);
+  void *memory = own_memory_map(address, length, protection, flags, file, offset, OF_JVM);
   if (memory != MAP_FAILED) {
     madvise(memory, length, MADV_DONTFORK);
   }

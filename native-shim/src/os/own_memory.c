@@ -128,6 +128,15 @@ bool own_memory_has(uint64_t start, uint64_t end) {
   return gap.start != start || gap.end != end;
 }
 
+void own_memory_discard_jvm(void) {
+  struct span span;
+  for (int i = 0; i < atomic_load(&used); i++) {
+    if (read_note(i, &span) && atomic_load(&notes[i].kind) == OF_JVM) {
+      madvise((void *)span.start, span.end - span.start, MADV_DONTNEED);
+    }
+  }
+}
+
 void own_memory_future_locked(bool locked) { atomic_store(&future_locked, locked); }
 
 bool own_memory_is_future_locked(void) { return atomic_load(&future_locked); }
@@ -135,7 +144,7 @@ bool own_memory_is_future_locked(void) { return atomic_load(&future_locked); }
 void own_memory_forked(void) {
   atomic_store(&future_locked, false);
   for (int i = 0; i < atomic_load(&used); i++) {
-    if (atomic_load(&notes[i].kind) == STAYS || atomic_load(&notes[i].end) == TAKEN) {
+    if (atomic_load(&notes[i].kind) != INHERITED || atomic_load(&notes[i].end) == TAKEN) {
       atomic_store(&notes[i].end, 0);
     }
   }

@@ -14,8 +14,9 @@ struct span {
   uint64_t start, end;
 };
 
-/* Whether a forked child inherits the mapping. In a child, addresses of a mapping that STAYS may become the program's. */
-enum own_memory_kind { INHERITED, STAYS };
+/* Whether a forked child inherits the mapping. In a child, addresses of a mapping that STAYS, or is OF_JVM, may become the
+ * program's. OF_JVM: used by the JVM's code alone. */
+enum own_memory_kind { INHERITED, STAYS, OF_JVM };
 
 /* mmap(), and notes the mapping. It is neither locked nor populated under mlockall(MCL_FUTURE). */
 void *own_memory_map(void *at, size_t bytes, int protection, int flags, int file, off_t offset, enum own_memory_kind kind);
@@ -27,6 +28,9 @@ void own_memory_forget(uint64_t start, uint64_t end);
 struct span own_memory_gap(uint64_t start, uint64_t end);
 /* Whether any part of it is noted. */
 bool own_memory_has(uint64_t start, uint64_t end);
+
+/* Gives the JVM's memory back to the system; the address space stays taken. No thread may execute the JVM's code any more. */
+void own_memory_discard_jvm(void);
 
 /* Whether the kernel locks future mappings of this process (mlockall(MCL_FUTURE)). */
 void own_memory_future_locked(bool locked);

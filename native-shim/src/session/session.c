@@ -315,6 +315,11 @@ void session_ended(int status) {
   }
 }
 
+void session_left(void) {
+  session_executes(true);
+  __atomic_store_n(&session->state, MDL_ENDED, __ATOMIC_RELEASE);
+}
+
 void session_executes(bool does) {
   uint64_t unset = 0;
   if (!does) {

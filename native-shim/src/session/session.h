@@ -39,6 +39,8 @@ void session_renew_clocks(void);
 /* Only the clocks that cost no system call. */
 void session_renew_now(void);
 void session_ended(int status);
+/* The agent has left for good, before the program's end. */
+void session_left(void);
 /* The process is about to execute another program, or has failed to. */
 void session_executes(bool does);
 

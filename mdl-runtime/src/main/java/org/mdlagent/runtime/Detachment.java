@@ -10,6 +10,7 @@ import org.mdlagent.runtime.options.FunctionGlob;
 import org.mdlagent.runtime.options.Matching;
 
 /// `agent detach`: the process executes its files' text, and the agent sleeps. `agent attach`: the probes are back.
+/// `agent leave`: detached, and the agent's threads end for good.
 ///
 /// Detaching switches the functions' probes off, for forked processes, and then maps the files' text over the copies.
 /// Stubs, wrappers, handlers and threads stay: threads may return through stubs at any time.
@@ -56,7 +57,9 @@ final class Detachment implements Command {
         switch (arguments) {
             case "detach" -> detach();
             case "attach" -> attach();
-            default -> throw new IllegalArgumentException("the agent is asked to: agent detach, agent attach");
+            case "leave" -> leave();
+            default ->
+                throw new IllegalArgumentException("the agent is asked to: agent detach, agent attach, agent leave");
         }
         return "";
     }
@@ -88,6 +91,13 @@ final class Detachment implements Command {
         insist(probes::showAgain);
         isDetached = false;
         record(true);
+    }
+
+    private void leave() {
+        if (!isDetached) {
+            detach();
+        }
+        api.leave();
     }
 
     private void record(boolean on) {

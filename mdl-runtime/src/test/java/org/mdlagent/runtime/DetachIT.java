@@ -174,6 +174,37 @@ class DetachIT {
         }
     }
 
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void shouldLeaveNoThreadForGood(boolean isDetached) throws Exception {
+        try (Probed probed = start("-O2", "exact")) {
+            probed.work();
+            assertThat(threads(probed)).isGreaterThan(THREADS);
+            if (isDetached) {
+                assertThat(mdl("detach", probed.session.toString()).status()).isZero();
+            }
+
+            Dist.Outcome left = mdl("detach", "--for-good", probed.session.toString());
+
+            assertThat(left.status()).as(left.err()).isZero();
+            assertThat(threads(probed)).isEqualTo(THREADS);
+            assertThat(executesItsFile(probed)).isTrue();
+            probed.work();
+            assertThat(probed.ask("s")).isEqualTo("caught");
+            assertThat(probed.ask("l")).isEqualTo("opened");
+            assertThat(mdl("attach", probed.pid()).err()).contains("or has had it");
+            assertThat(probed.end()).isEqualTo(ENDED);
+            assertThat(Dist.calls(Dist.report(directory, probed.session)))
+                    .containsEntry("work", (long) CALLS * THREADS);
+        }
+    }
+
+    private static long threads(Probed probed) throws IOException {
+        try (var tasks = Files.list(Path.of("/proc", probed.pid(), "task"))) {
+            return tasks.count();
+        }
+    }
+
     @Test
     void shouldRefuseRequestsMeanwhile() throws Exception {
         try (Probed probed = start("-O2", "exact")) {

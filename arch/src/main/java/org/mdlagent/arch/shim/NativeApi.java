@@ -117,7 +117,8 @@ public final class NativeApi implements CodeWriter {
     static final long HIDE = 696;
     static final long INSTRUCTION_USES = 704;
     static final long BLOCKS_OPEN = 712;
-    static final long SIZE = 720;
+    static final long LEAVE = 720;
+    static final long SIZE = 728;
 
     static final long IMAGE_BIAS = 0;
     static final long IMAGE_HEADERS = 8;
@@ -511,6 +512,17 @@ public final class NativeApi implements CodeWriter {
             throw new IllegalStateException("no room below 2 GiB for counters: errno " + -at);
         }
         return at;
+    }
+
+    /// Removes the agent's threads, this one included, once the request that is being served has been answered. All
+    /// probes must be off, and the files' texts shown. The session ends then.
+    ///
+    /// @throws IllegalStateException if no thread can be created for that
+    public void leave() {
+        long error = call(function(LEAVE), 0, 0, 0);
+        if (error < 0) {
+            throw new IllegalStateException("no thread can be created: errno " + -error);
+        }
     }
 
     /// The registers eax, ebx, ecx and edx of a CPUID leaf; empty if the processor lacks the leaf.

@@ -173,7 +173,9 @@ record TargetProcess(
         List<CommandFailure> objections = new ArrayList<>();
         String state = status.getOrDefault("State", "");
         if (hasAgent()) {
-            return List.of(refuse("has the agent already", "mdl top " + pid + " shows it"));
+            return List.of(refuse(
+                    "has the agent already, or has had it",
+                    "mdl top " + pid + " shows it; after mdl detach --for-good the program must start anew"));
         }
         CommandFailure loading = objectionToLoading(restart);
         if (loading != null) {
