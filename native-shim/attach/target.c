@@ -162,6 +162,19 @@ bool target_mapping(const struct target *target, uint64_t address, struct range 
   return found;
 }
 
+size_t target_mappings(const struct target *target, struct range *mappings, size_t capacity) {
+  FILE *maps = open_maps(target->pid);
+  struct mapping each;
+  size_t count = 0;
+  while (maps && count < capacity && next_mapping(maps, &each)) {
+    mappings[count++] = each.range;
+  }
+  if (maps) {
+    fclose(maps);
+  }
+  return count;
+}
+
 bool target_get(const struct target *target, uint64_t address, void *to, size_t bytes) {
   return pread(target->memory, to, bytes, (off_t)address) == (ssize_t)bytes;
 }

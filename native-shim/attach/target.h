@@ -33,6 +33,9 @@ const char *target_read(struct target *target, pid_t pid);
 /* The mapping that contains `address`: false if there is none. */
 bool target_mapping(const struct target *target, uint64_t address, struct range *mapping);
 
+/* All mappings, in order; their number, at most `capacity`. */
+size_t target_mappings(const struct target *target, struct range *mappings, size_t capacity);
+
 bool target_get(const struct target *target, uint64_t address, void *to, size_t bytes);
 bool target_put(const struct target *target, uint64_t address, const void *from, size_t bytes);
 

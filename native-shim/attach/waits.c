@@ -10,7 +10,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { SCANNED_MAX = 512 * 1024 }; /* bytes of a stack to scan */
+enum {
+  SCANNED_MAX = 512 * 1024, /* bytes of a stack to scan */
+  MAPPINGS_MAX = 1 << 16,   /* the kernel's default limit is 65530 (vm.max_map_count) */
+};
 
 #ifndef SYS_epoll_pwait2
 #define SYS_epoll_pwait2 441
@@ -64,6 +67,24 @@ static bool may_be_borrowed(const struct target *target, uint64_t number, const 
   }
 }
 
+/* The target's mappings, read once for all threads that waits_find() looks at: a new thread's stack may be missing. */
+static struct range mappings[MAPPINGS_MAX];
+static size_t mapping_count;
+
+/* The end of the mapping with this address; 0 if there is none. */
+static uint64_t end_of_mapping(uint64_t address) {
+  size_t low = 0, high = mapping_count;
+  while (low < high) {
+    size_t middle = (low + high) / 2;
+    if (mappings[middle].end <= address) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low < mapping_count && mappings[low].start <= address ? mappings[low].end : 0;
+}
+
 /* A signal handler's return address on the stack: the interrupted code may hold any lock. A stale one, not yet
  * overwritten, looks the same. */
 static bool is_in_handler(const struct target *target, uint64_t stack) {
@@ -71,11 +92,11 @@ static bool is_in_handler(const struct target *target, uint64_t stack) {
     return false;
   }
   static uint64_t words[SCANNED_MAX / sizeof(uint64_t)];
-  struct range mapping;
-  if (!target_mapping(target, stack, &mapping)) {
+  uint64_t end = end_of_mapping(stack);
+  if (!end) {
     return true;
   }
-  uint64_t bytes = (mapping.end - stack) & -(uint64_t)8;
+  uint64_t bytes = (end - stack) & -(uint64_t)8;
   bytes = bytes < SCANNED_MAX ? bytes : SCANNED_MAX;
   if (!target_get(target, stack, words, bytes)) {
     return true;
@@ -153,6 +174,7 @@ bool waits_some_block(const struct target *target) {
 size_t waits_find(const struct target *target, bool blocking, struct candidate candidates[CANDIDATES_MAX]) {
   struct candidate found[RANKS][CANDIDATES_MAX];
   size_t counts[RANKS] = {0}, count = 0;
+  mapping_count = target_mappings(target, mappings, MAPPINGS_MAX);
   char path[64];
   snprintf(path, sizeof path, "/proc/%d/task", target->pid);
   DIR *tasks = opendir(path);

@@ -49,7 +49,9 @@ public final class DetachCommand implements Callable<Integer> {
         var unused = ControlClient.ask(directory, forGood ? "agent leave" : "agent detach");
         if (forGood) {
             awaitEnd(directory);
-            mdl.console().out().println("no probe and no thread of the agent is in the program now; ended session " + name);
+            mdl.console()
+                    .out()
+                    .println("no probe and no thread of the agent is in the program now; ended session " + name);
         } else {
             mdl.console().out().println("no probe is in the program now; session " + name);
         }
