@@ -1,7 +1,7 @@
 /// Probes: possible sites, how they are found, and the code that runs at them.
 module org.mdlagent.fastinst {
     requires transitive org.mdlagent.arch;
-    requires org.mdlagent.callpatch;
+    requires transitive org.mdlagent.callpatch;
     requires static transitive org.jspecify;
 
     exports org.mdlagent.fastinst;

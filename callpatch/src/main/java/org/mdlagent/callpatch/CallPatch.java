@@ -77,7 +77,9 @@ public final class CallPatch {
         return function;
     }
 
-    /// Makes every site toggle by one store and leaves it off. The code must have aliases already.
+    /// Makes every site toggle by one store and leaves it off, in text that threads execute. Waits for two
+    /// syncs. The code must have aliases already. A run prepares all its sites before they are executed
+    /// ([#prepare]).
     public void install(List<PatchPlan> plans) {
         // Step 1.
         for (PatchPlan plan : plans) {
@@ -97,6 +99,41 @@ public final class CallPatch {
         // Step 5, for sites whose neutral word is not yet the off word.
         for (PatchPlan plan : plans) {
             writer.store(code.alias(plan.toggleAt()), plan.off(), plan.toggleSize());
+        }
+    }
+
+    /// Makes a site in text that no thread executes, and leaves it off: the stores of [#install], without
+    /// waits. The text is a copy that is not shown yet ([CodeMemory#show]), or a stub that nothing leads to.
+    /// A site that is made already stays as it is.
+    public void prepare(PatchPlan plan) {
+        if (plan.isMade()) {
+            return;
+        }
+        if (plan.rewritten().length > 0) {
+            Memory.put(code.alias(plan.address()), plan.rewritten());
+        }
+        byte[] tail = plan.tail();
+        long start = Math.min(plan.tailAt(), Math.min(plan.neutralAt(), plan.toggleAt()));
+        long end = Math.max(
+                plan.tailAt() + tail.length,
+                Math.max(plan.neutralAt() + plan.neutralSize(), plan.toggleAt() + plan.toggleSize()));
+        byte[] bytes = Memory.copy(code.alias(start), (int) (end - start));
+        put(bytes, plan.neutralAt() - start, plan.neutral(), plan.neutralSize());
+        System.arraycopy(tail, 0, bytes, (int) (plan.tailAt() - start), tail.length);
+        put(bytes, plan.toggleAt() - start, plan.off(), plan.toggleSize());
+        Memory.put(code.alias(start), bytes);
+    }
+
+    /// Puts the word there that a site has when it is on, in text that no thread executes.
+    public void prepareOn(PatchPlan plan) {
+        byte[] bytes = new byte[plan.toggleSize()];
+        put(bytes, 0, plan.on(), bytes.length);
+        Memory.put(code.alias(plan.toggleAt()), bytes);
+    }
+
+    private static void put(byte[] bytes, long at, long value, int size) {
+        for (int i = 0; i < size; i++) {
+            bytes[(int) at + i] = (byte) (value >> Byte.SIZE * i);
         }
     }
 

@@ -14,6 +14,7 @@ import org.mdlagent.arch.cpu.CoreSync;
 import org.mdlagent.arch.shim.LoadedImage;
 import org.mdlagent.arch.shim.NativeApi;
 import org.mdlagent.arch.shim.RecordingEntryPoints;
+import org.mdlagent.callpatch.CallPatch;
 import org.mdlagent.callpatch.SiteSwitch;
 import org.mdlagent.fastinst.calls.Call;
 import org.mdlagent.fastinst.calls.CallFinder;
@@ -28,7 +29,6 @@ import org.mdlagent.fastinst.install.FunctionTable;
 import org.mdlagent.fastinst.install.Images;
 import org.mdlagent.fastinst.install.Installer;
 import org.mdlagent.fastinst.install.LearnedSites;
-import org.mdlagent.fastinst.install.PreparedText;
 import org.mdlagent.fastinst.install.ProbeFilter;
 import org.mdlagent.fastinst.install.ProbePoint;
 import org.mdlagent.fastinst.install.ProbePoints;
@@ -82,8 +82,8 @@ public final class Probes {
         CodeMemory code = new CodeMemory(api);
         CodeArena arena = new CodeArena(code, TRAMPOLINE_BYTES_MAX);
         RecordingEntryPoints recording = api.recordingEntryPoints(exact);
-        PreparedText prepared = new PreparedText(api, code, arena, sync, instructions);
-        Trampolines trampolines = new Trampolines(api, instructions, code, arena, prepared, recording);
+        CallPatch callPatch = new CallPatch(api, code, arena, sync, instructions);
+        Trampolines trampolines = new Trampolines(api, instructions, code, arena, callPatch, recording);
         siteSwitch = new SiteSwitch(api);
         tables = new SessionTables(api);
         functions = new FunctionTable(tables, api.session());
@@ -96,7 +96,7 @@ public final class Probes {
         FilteredFunctions filtered = new FilteredFunctions(api, filter);
         Installer installer = new Installer(
                 trampolines,
-                prepared,
+                callPatch,
                 tables,
                 functions,
                 sites,
@@ -112,7 +112,8 @@ public final class Probes {
         snippets = new Snippets(api, instructions, code, recording);
         metrics = new MetricTable(api, tables, snippets.values());
         callable = new CallableFunctions(api);
-        ImportStubs stubs = new ImportStubs(functions, sites, code, arena, instructions, prepared, trampolines, tables);
+        ImportStubs stubs =
+                new ImportStubs(functions, sites, code, arena, instructions, callPatch, trampolines, tables);
         imports = new Imports(api, code, instructions, stubs);
         returnSites = new ReturnSites(images.probed(), sites, code, instructions, api::decode);
         codePlaces = new CodePlaces(images.probed(), returnSites);

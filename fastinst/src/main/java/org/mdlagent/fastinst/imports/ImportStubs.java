@@ -9,8 +9,8 @@ import org.mdlagent.arch.code.CodeMemory;
 import org.mdlagent.arch.code.TrampolineRange;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.site.FrameKey;
+import org.mdlagent.callpatch.CallPatch;
 import org.mdlagent.fastinst.install.FunctionTable;
-import org.mdlagent.fastinst.install.PreparedText;
 import org.mdlagent.fastinst.install.SessionTables;
 import org.mdlagent.fastinst.install.SiteTable;
 import org.mdlagent.fastinst.install.StubBodies;
@@ -28,7 +28,7 @@ public final class ImportStubs {
     private final CodeMemory code;
     private final CodeArena arena;
     private final InstructionSet instructions;
-    private final PreparedText prepared;
+    private final CallPatch callPatch;
     private final Trampolines trampolines;
     private final SessionTables tables;
     private final List<Free> free = new ArrayList<>();
@@ -45,7 +45,7 @@ public final class ImportStubs {
             CodeMemory code,
             CodeArena arena,
             InstructionSet instructions,
-            PreparedText prepared,
+            CallPatch callPatch,
             Trampolines trampolines,
             SessionTables tables) {
         this.functions = functions;
@@ -53,7 +53,7 @@ public final class ImportStubs {
         this.code = code;
         this.arena = arena;
         this.instructions = instructions;
-        this.prepared = prepared;
+        this.callPatch = callPatch;
         this.trampolines = trampolines;
         this.tables = tables;
     }
@@ -95,7 +95,7 @@ public final class ImportStubs {
             int record = first + 2 * i;
             text.write(site, sites.get(record).address());
             sites.describe(record, site);
-            prepared.install(site.plan());
+            callPatch.prepare(site.plan());
             free.add(new Free(site, record, text.bodies(tables)));
         }
         text.makeKnown();

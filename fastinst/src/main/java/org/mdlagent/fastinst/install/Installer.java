@@ -12,6 +12,7 @@ import org.mdlagent.arch.elf.SymbolTable;
 import org.mdlagent.arch.site.EntryPun;
 import org.mdlagent.arch.site.SiteInstruction;
 import org.mdlagent.arch.site.SiteKind;
+import org.mdlagent.callpatch.CallPatch;
 import org.mdlagent.fastinst.provider.FunctionRanges;
 import org.mdlagent.fastinst.provider.ImageProbes;
 
@@ -26,7 +27,7 @@ public final class Installer {
     private static final int SITES_OF_FUNCTION = 4;
 
     private final Trampolines trampolines;
-    private final PreparedText prepared;
+    private final CallPatch callPatch;
     private final SessionTables tables;
     private final FunctionTable functions;
     private final SiteTable sites;
@@ -44,7 +45,7 @@ public final class Installer {
     /// @param copies         of functions, to count their blocks; null when no blocks are counted
     public Installer(
             Trampolines trampolines,
-            PreparedText prepared,
+            CallPatch callPatch,
             SessionTables tables,
             FunctionTable functions,
             SiteTable sites,
@@ -57,7 +58,7 @@ public final class Installer {
             @Nullable FunctionCopies copies,
             BlockTable blocks) {
         this.trampolines = trampolines;
-        this.prepared = prepared;
+        this.callPatch = callPatch;
         this.tables = tables;
         this.functions = functions;
         this.sites = sites;
@@ -224,7 +225,7 @@ public final class Installer {
                 text.write(site, sites.get(index).address());
                 describe(image, index, site);
                 text.writeCounter(site, sites.get(index).functionAcquire().index());
-                prepared.install(site.plan());
+                callPatch.prepare(site.plan());
                 PatchPlan jump = site.jump();
                 if (jump != null) {
                     install(index, site, jump, image.demand() == null);
@@ -256,7 +257,7 @@ public final class Installer {
         boolean passes = trampolines.isPassable(cut, jump);
         boolean shown = !passes || first && tables.isProfiled();
         if (shown) {
-            prepared.store(jump);
+            callPatch.prepareOn(jump);
         }
         if (passes) {
             sites.takeSteps(index, jump, cut, shown);

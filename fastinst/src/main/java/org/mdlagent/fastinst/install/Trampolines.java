@@ -23,6 +23,7 @@ import org.mdlagent.arch.shim.RecordingEntryPoints;
 import org.mdlagent.arch.site.EntryPun;
 import org.mdlagent.arch.site.RecordingCode;
 import org.mdlagent.arch.site.SiteInstruction;
+import org.mdlagent.callpatch.CallPatch;
 import org.mdlagent.fastinst.provider.ImageProbes;
 import org.mdlagent.fastinst.provider.ProbeSite;
 
@@ -40,7 +41,7 @@ public final class Trampolines {
     private final InstructionSet instructions;
     private final CodeMemory code;
     private final CodeArena arena;
-    private final PreparedText prepared;
+    private final CallPatch callPatch;
     private final RecordingEntryPoints recording;
     private final int recordingSize;
     private final DisplacedEntries displaced;
@@ -53,13 +54,13 @@ public final class Trampolines {
             InstructionSet instructions,
             CodeMemory code,
             CodeArena arena,
-            PreparedText prepared,
+            CallPatch callPatch,
             RecordingEntryPoints recording) {
         this.api = api;
         this.instructions = instructions;
         this.code = code;
         this.arena = arena;
-        this.prepared = prepared;
+        this.callPatch = callPatch;
         this.recording = recording;
         recordingSize = instructions.stubs().recordingCode(recording, 0).bytes().length;
         displaced = new DisplacedEntries(api, instructions, code, () -> new TrapTable(api));
@@ -211,7 +212,7 @@ public final class Trampolines {
             try {
                 long body = site.hook().address() + site.hook().length();
                 long target = hop == 0 ? entryOf(site.hook(), stub) : hop;
-                sites.add(new Site(site, stub, hop, null, 0, body, 0, prepared.plan(site.hook(), target)));
+                sites.add(new Site(site, stub, hop, null, 0, body, 0, callPatch.plan(site.hook(), target)));
             } catch (IllegalArgumentException e) {
                 refused++;
             }

@@ -20,6 +20,7 @@ import org.mdlagent.arch.shim.NativeApi;
 import org.mdlagent.arch.site.EntryPun;
 import org.mdlagent.arch.site.EntryPuns;
 import org.mdlagent.arch.site.FrameKey;
+import org.mdlagent.callpatch.CallPatch;
 import org.mdlagent.fastinst.provider.ImageProbes;
 import org.mdlagent.fastinst.provider.ProbeSite;
 
@@ -46,7 +47,7 @@ class TrampolinesTest {
             instructions,
             code,
             arena,
-            new PreparedText(API, code, arena, new Membarrier(API), instructions),
+            new CallPatch(API, code, arena, new Membarrier(API), instructions),
             API.recordingEntryPoints(true));
 
     @Test

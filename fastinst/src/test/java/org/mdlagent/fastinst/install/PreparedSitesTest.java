@@ -16,8 +16,8 @@ import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.shim.NativeApi;
 import org.mdlagent.callpatch.CallPatch;
 
-/// [PreparedText#install] against the protocol for text that runs.
-class PreparedTextTest {
+/// [CallPatch#prepare] against [CallPatch#install], the protocol for text that runs.
+class PreparedSitesTest {
     private static final NativeApi API = NativeApi.ofHarness(Path.of("../native-shim/target/cmake/libmdl_harness.so"));
     private static final int LINE = 64;
 
@@ -26,7 +26,6 @@ class PreparedTextTest {
     private final Membarrier sync = new Membarrier(API);
     private final InstructionSet instructions = InstructionSet.host();
     private final CallPatch callPatch = new CallPatch(API, code, arena, sync, instructions);
-    private final PreparedText prepared = new PreparedText(API, code, arena, sync, instructions);
     private final Random random = new Random(1);
     private final byte[] before = new byte[LINE];
 
@@ -62,7 +61,7 @@ class PreparedTextTest {
         byte[] expected = before.clone();
         System.arraycopy(new byte[] {(byte) 0xE9, 1, 2, 3, 4}, 0, expected, 6, 5);
 
-        prepared.store(PatchPlan.asItIs(line + 6, 6, 5, 0x04_03_02_01_E9L, 0));
+        callPatch.prepareOn(PatchPlan.asItIs(line + 6, 6, 5, 0x04_03_02_01_E9L, 0));
 
         assertThat(Memory.copy(line, LINE)).isEqualTo(expected);
     }
@@ -70,7 +69,7 @@ class PreparedTextTest {
     @Test
     void shouldLeaveAloneWhatIsMade() throws IOException {
         long line = line();
-        prepared.install(PatchPlan.asItIs(line, 8, 5, 1, 2));
+        callPatch.prepare(PatchPlan.asItIs(line, 8, 5, 1, 2));
 
         assertThat(Memory.copy(line, LINE)).isEqualTo(before);
     }
@@ -82,7 +81,7 @@ class PreparedTextTest {
         byte[] expected = Memory.copy(line, LINE);
         Memory.put(code.alias(line), before);
 
-        prepared.install(plan);
+        callPatch.prepare(plan);
 
         assertThat(Memory.copy(line, LINE)).as(plan.toString()).isEqualTo(expected);
     }
