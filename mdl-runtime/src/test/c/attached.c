@@ -1,7 +1,9 @@
 /*
- * Has run for a while when the agent comes. Ends with status 3 when a system call is interrupted.
+ * Has run for a while when the agent comes. Ends with status 3 when a system call is interrupted, and with status 6 when
+ * work() returns another value than it should.
  *
  *   w N   main and each of the threads call work() N times; prints the calls
+ *   f N   a forked process calls work() N times; prints its status
  *   l     opens libz, or closes it; prints "opened" or "closed"
  *   s     sets a handler for SIGSEGV and faults; prints "caught"
  *   q     ends with status 7
@@ -26,28 +28,35 @@
 #include <sys/epoll.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
-enum { THREADS = 4, INTERRUPTED = 3, UNBLOCKED = 4, UNFILTERED = 5, ENDED = 7 };
+enum { THREADS = 4, INTERRUPTED = 3, UNBLOCKED = 4, UNFILTERED = 5, WRONG = 6, ENDED = 7 };
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static int rounds, wanted, done;
 static sigjmp_buf before_fault;
 
-__attribute__((noinline)) int work(int number) {
-  int sum = number;
-  for (int i = 0; i < 20; i++) {
+static inline __attribute__((always_inline)) unsigned value_of(unsigned number) {
+  unsigned sum = number;
+  for (unsigned i = 0; i < 20; i++) {
     sum = sum * 31 + i;
     __asm__ volatile("" : "+r"(sum));
   }
   return sum;
 }
 
-__attribute__((noinline)) int work_often(int times) {
-  int sum = 0;
+__attribute__((noinline)) unsigned work(unsigned number) { return value_of(number); }
+
+__attribute__((noinline)) unsigned work_often(int times) {
+  unsigned sum = 0;
   for (int i = 0; i < times; i++) {
-    sum += work(i);
+    unsigned value = work((unsigned)i);
+    sum += value;
+    if (value != value_of((unsigned)i)) {
+      _exit(WRONG);
+    }
   }
   return sum;
 }
@@ -160,6 +169,17 @@ static void work_in_all(int times) {
   printf("%d\n", times * (THREADS + 1));
 }
 
+static void work_in_a_child(int times) {
+  int status = -1;
+  pid_t child = fork();
+  if (child == 0) {
+    work_often(times);
+    _exit(0);
+  }
+  waitpid(child, &status, 0);
+  printf("%d\n", status);
+}
+
 static void on_fault(int number) {
   (void)number;
   siglongjmp(before_fault, 1);
@@ -214,6 +234,7 @@ int main(int count, char **words) {
     read_line(events, line, sizeof line);
     switch (line[0]) {
       case 'w': work_in_all(atoi(line + 1)); break;
+      case 'f': work_in_a_child(atoi(line + 1)); break;
       case 'l': open_or_close(); break;
       case 's': fault(); break;
       default: exit(ENDED);

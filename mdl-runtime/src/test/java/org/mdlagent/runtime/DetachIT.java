@@ -148,6 +148,7 @@ class DetachIT {
             assertThat(detached.status()).as(detached.err()).isZero();
             assertThat(executesItsFile(probed)).isTrue();
             probed.work();
+            assertThat(probed.ask("f " + CALLS)).isEqualTo("0");
             Dist.Outcome attached = mdl("attach", "-o", probed.session.toString(), probed.pid());
             assertThat(attached.status()).as(attached.err()).isZero();
             assertThat(attached.text()).contains("the probes are back");
@@ -261,6 +262,7 @@ class DetachIT {
                 assertThat(Dist.ask(probed.session, "agent detach")).startsWith("ok");
                 assertThat(executesItsFile(probed)).isTrue();
                 probed.work();
+                assertThat(probed.ask("f " + CALLS)).isEqualTo("0");
                 if (i == CYCLES / 10) {
                     before = state(probed);
                 }
