@@ -1,7 +1,6 @@
 #include "agent/leave.h"
 
 #include "agent/control.h"
-#include "agent/start.h"
 #include "code/death.h"
 #include "os/next.h"
 #include "os/own_memory.h"
@@ -11,13 +10,15 @@
 #include <pthread.h>
 #include <stddef.h>
 
+bool (*leave_remove_agent)(const char *what);
+
 enum { STACK_BYTES = 256 << 10 };
 
 /* This thread is none of the agent's, which are removed. It has their mask: the program's signals do not interrupt it. */
 static void *leave(void *unused) {
   control_await_answer();
   agent_died("mdl detach --for-good", NULL);
-  if (agent_leaves("mdl detach --for-good")) {
+  if (leave_remove_agent("mdl detach --for-good")) {
     own_memory_discard_jvm();
     session_left();
   }

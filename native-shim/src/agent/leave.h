@@ -2,7 +2,11 @@
 #ifndef MDL_LEAVE_H
 #define MDL_LEAVE_H
 
+#include <stdbool.h>
 #include <stdint.h>
+
+/* agent_leaves(), which agent/start.c sets here because it is above. */
+extern bool (*leave_remove_agent)(const char *what);
 
 /*
  * Begins to remove the agent. Called on Java's thread, which is removed too, once the request that it serves is answered.

@@ -21,6 +21,7 @@
 #include "agent/exit.h"
 #include "agent/jvm.h"
 #include "agent/jvm_remains.h"
+#include "agent/leave.h"
 #include "agent/relatives.h"
 #include "agent/removal.h"
 #include "agent/stand_in.h"
@@ -195,6 +196,7 @@ static void *agent_main(void *unused) {
   }
   tell_traced();
   watch_start();
+  leave_remove_agent = agent_leaves;
   jvm_run(api_table());
   agent_threads_park(); /* a thread attached to the JVM must not end */
 }

@@ -32,8 +32,8 @@
 #include "os/sys.h"
 #include "session/blocks.h"
 #include "session/memory.h"
+#include "session/options.h"
 #include "session/owner.h"
-#include "session/session.h"
 
 #include <linux/futex.h>
 #include <stddef.h>
@@ -155,7 +155,7 @@ void family_begin(void) {
 bool family_has_agent(void) {
   const struct mdl_header *header = session;
   const struct mdl_process *self = family_self;
-  return header && (self ? header->agent_process == (uintptr_t)self : header->pid == session_pid(process_pid));
+  return header && (self ? header->agent_process == (uintptr_t)self : header->pid == options_readers_pid(process_pid));
 }
 
 bool family_has_children(void) {

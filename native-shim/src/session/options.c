@@ -217,3 +217,10 @@ void options_read(char *const *environment) {
     make_session_absolute();
   }
 }
+
+/* Processes that it forks have other ids there, which nobody knows here. */
+uint32_t options_readers_pid(pid_t pid) {
+  static pid_t first;
+  first = first ? first : pid;
+  return options.readers_pid && pid == first ? options.readers_pid : (uint32_t)pid;
+}

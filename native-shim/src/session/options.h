@@ -4,6 +4,8 @@
 
 #include <limits.h>
 #include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
 
 /* Which executed programs get an agent. */
 enum children { CHILDREN_PROBED, CHILDREN_NONE, CHILDREN_ALL };
@@ -27,5 +29,8 @@ extern struct options options;
 /* Copies everything that the agent needs from `environment`: an application may export its own getenv, and may overwrite
  * the strings later. */
 void options_read(char *const *environment);
+
+/* The id by which the session's readers know a process: this one, or one that it has forked. */
+uint32_t options_readers_pid(pid_t pid);
 
 #endif

@@ -35,12 +35,6 @@ struct instant instant_now(void) {
   };
 }
 
-uint32_t session_pid(pid_t pid) {
-  static pid_t first; /* processes that it forks have other ids */
-  first = first ? first : pid;
-  return options.readers_pid && pid == first ? options.readers_pid : (uint32_t)pid;
-}
-
 /* The path that was executed. It may be a link (redis-server links to redis-check-rdb); for a script it is the script, not
  * the interpreter. */
 static const char *executed_name(const char *program) {
@@ -59,7 +53,7 @@ static void name_session(const char *program, const struct instant *start) {
   struct tm utc = utc_of(seconds);
   char when[32];
   strftime(when, sizeof when, "%Y%m%dT%H%M%S", &utc);
-  snprintf(id, sizeof id, "%.200s-%u-%s", name, session_pid(process_pid), when);
+  snprintf(id, sizeof id, "%.200s-%u-%s", name, options_readers_pid(process_pid), when);
   for (char *c = id; *c; c++) {
     if ((unsigned char)*c < ' ' || *c == 0x7f) {
       *c = '_';
@@ -182,7 +176,7 @@ const char *session_create(const struct instant *start) {
   header->limit = file.limit;
   header->arena_next = sizeof *header;
   header->arena_end = file.backed;
-  header->pid = session_pid(process_pid);
+  header->pid = options_readers_pid(process_pid);
   header->wrapper = (uint32_t)session_wrapper;
   header->state = MDL_STARTING;
   header->start_tsc = start->tsc;
@@ -252,7 +246,7 @@ int session_open_for_writing(int found) {
 
 static bool is_as_told(const struct mdl_header *header) {
   return __atomic_load_n(&header->magic, __ATOMIC_ACQUIRE) == MDL_MAGIC && header->base == kin->session &&
-         header->limit == kin->session_bytes && header->pid == session_pid((pid_t)atomic_load(&kin->agent_pid));
+         header->limit == kin->session_bytes && header->pid == options_readers_pid((pid_t)atomic_load(&kin->agent_pid));
 }
 
 struct mdl_header *session_join(int descriptor) {

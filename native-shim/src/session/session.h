@@ -17,9 +17,6 @@ struct instant instant_now(void);
 /* The wrapper in whose place this program runs (agent/stand_in.h), or 0. */
 extern pid_t session_wrapper;
 
-/* The id by which the session's readers know this process or its relative `pid`: they may be in another PID namespace. */
-uint32_t session_pid(pid_t pid);
-
 /* Creates the session's directory, log and file, unpublished. NULL, or the reason of the failure. */
 const char *session_create(const struct instant *start);
 /* Logs why there is no session, in a log that all such programs of a user share. */
