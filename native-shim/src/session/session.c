@@ -35,17 +35,6 @@ struct instant instant_now(void) {
   };
 }
 
-/* The path that was executed. It may be a link (redis-server links to redis-check-rdb); for a script it is the script, not
- * the interpreter. */
-static const char *executed_name(const char *program) {
-  const char *executed = (const char *)getauxval(AT_EXECFN);
-  struct stat named, running;
-  bool leads_there = executed && strncmp(executed, "/proc/", 6) != 0 && strncmp(executed, "/dev/fd/", 8) != 0 &&
-                     stat(executed, &named) == 0 && stat("/proc/thread-self/exe", &running) == 0 &&
-                     named.st_dev == running.st_dev && named.st_ino == running.st_ino;
-  return leads_there ? executed : program;
-}
-
 static void name_session(const char *program, const struct instant *start) {
   const char *slash = strrchr(program, '/');
   const char *name = slash ? slash + 1 : program;
@@ -93,6 +82,25 @@ static void read_program(char *program, size_t capacity) {
   }
 }
 
+/* The program by the name that was executed, which may be a link: redis-server links to redis-check-rdb. Directories are real
+ * paths. For a script it is the interpreter. */
+static void use_executed_name(char *program, size_t capacity) {
+  const char *executed = (const char *)getauxval(AT_EXECFN);
+  struct stat named, running;
+  if (!executed || strncmp(executed, "/proc/", 6) == 0 || strncmp(executed, "/dev/fd/", 8) == 0 || stat(executed, &named) != 0 ||
+      stat("/proc/thread-self/exe", &running) != 0 || named.st_dev != running.st_dev || named.st_ino != running.st_ino) {
+    return;
+  }
+  const char *slash = strrchr(executed, '/'), *name = slash ? slash + 1 : executed;
+  char directory[PATH_MAX], real[PATH_MAX];
+  snprintf(directory, sizeof directory, "%.*s.", (int)(name - executed), executed);
+  if (realpath(directory, real) && strlen(real) + 1 + strlen(name) < capacity) {
+    char *end = stpcpy(program, strcmp(real, "/") == 0 ? "" : real);
+    *end = '/';
+    strcpy(end + 1, name);
+  }
+}
+
 static uint64_t ticks(void) { return __rdtsc(); }
 
 static uint64_t cpu_nanos(void) { return clock_nanos(CLOCK_THREAD_CPUTIME_ID); }
@@ -136,7 +144,8 @@ const char *session_create(const struct instant *start) {
   static char reason[128];
   char program[1024], path[PATH_MAX];
   read_program(program, sizeof program);
-  name_session(executed_name(program), start);
+  use_executed_name(program, sizeof program);
+  name_session(program, start);
   tell_session_apart();
 
   int error;

@@ -64,8 +64,7 @@ public record SessionFacts(
 
     /// What was executed: `redis-server` though that is a link to `redis-check-rdb`.
     public String name() {
-        int end = id.indexOf("-" + pid + "-");
-        return end > 0 ? id.substring(0, end) : BaseName.of(program);
+        return BaseName.of(program);
     }
 
     /// CPU time of the program's threads, or the time from start to end if that is unknown; above 0.
