@@ -88,6 +88,25 @@ class CollectIT {
         assertThat(image.get("files").get(0).get("called").asInt()).isGreaterThan(FUNCTIONS);
     }
 
+    @Test
+    void shouldNotTakeFirstCallsForCalls() throws Exception {
+        Process process = start(BARE, "collect=coverage");
+        Dist.Outcome top = Dist.run(
+                directory,
+                Map.of(),
+                List.of(Dist.mdl(), "top", "--count", "1", session().toString()));
+        end(process);
+        Dist.Outcome diff = Dist.run(
+                directory,
+                Map.of(),
+                List.of(Dist.mdl(), "diff", session().toString(), session().toString()));
+
+        assertThat(top.status()).isEqualTo(2);
+        assertThat(top.err()).contains("a coverage session does not know how often functions were called");
+        assertThat(diff.status()).isEqualTo(2);
+        assertThat(diff.err()).contains("a coverage session does not know how often functions were called");
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"-finstrument-functions", "-fpatchable-function-entry=5", BARE})
     void shouldCountEachCall(String flags) throws Exception {

@@ -13,6 +13,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.locks.LockSupport;
 import org.jline.terminal.Size;
 import org.jspecify.annotations.Nullable;
+import org.mdlagent.profiler.Collected;
 import org.mdlagent.profiler.report.format.TableReport;
 import org.mdlagent.profiler.report.live.LiveFunction;
 import org.mdlagent.profiler.report.live.LiveOrder;
@@ -88,6 +89,10 @@ public final class TopCommand implements Callable<Integer> {
             if (!ProgramState.runs(reader.facts())) {
                 throw CommandFailure.failed(
                         "the program of " + SessionStore.name(directory) + " has ended", "mdl report shows it");
+            }
+            if (reader.facts().collected() == Collected.COVERAGE) {
+                throw CommandFailure.usage(
+                        "top: a coverage session does not know how often functions were called", "mdl report shows it");
             }
             LiveSession live = new LiveSession(reader);
             boolean onScreen = looks.areEndless() && console.outIsTerminal() && Posix.isTerminal(0);

@@ -78,6 +78,12 @@ public final class RunSource {
 
     private static RunProfile read(Path session) throws IOException {
         try (SessionReader reader = SessionReader.open(session)) {
+            if (reader.facts().collected() == Collected.COVERAGE) {
+                throw CommandFailure.usage(
+                        SessionStore.name(session)
+                                + ": a coverage session does not know how often functions were called",
+                        "mdl report --format lcov of each session, and lcov or genhtml, compare coverage");
+            }
             return reader.runProfile();
         }
     }
@@ -118,7 +124,9 @@ public final class RunSource {
         for (Path session : sessions.all()) {
             try (SessionReader reader = SessionReader.open(session)) {
                 SessionFacts facts = reader.facts();
-                if (facts.program().equals(after.program()) && facts.started().isBefore(after.started())) {
+                if (facts.program().equals(after.program())
+                        && facts.collected() != Collected.COVERAGE
+                        && facts.started().isBefore(after.started())) {
                     return reader.runProfile();
                 }
             } catch (IOException e) {

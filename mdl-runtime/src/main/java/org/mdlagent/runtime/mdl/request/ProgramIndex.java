@@ -162,7 +162,7 @@ final class ProgramIndex {
         String path = "/Code/" + moduleName + "/" + name;
         if (found.isEmpty()) {
             List<String> names = module.stream().map(Procedure::name).toList();
-            throw missing(path, "the module has no such function", Spelling.hint(name, names));
+            throw missing(path, "the module has no such function with probes", Spelling.hint(name, names));
         }
         long originals = found.stream().map(Procedure::pathOfCopies).distinct().count();
         long names = found.stream().map(Procedure::name).distinct().count();

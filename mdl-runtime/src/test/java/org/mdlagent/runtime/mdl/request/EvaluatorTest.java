@@ -522,7 +522,7 @@ class EvaluatorTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', quoteCharacter = '"', textBlock = """
-        /Code/myprog.c/fou      | "/Code/myprog.c/fou: the module has no such function, did you mean 'foo'?"
+        /Code/myprog.c/fou      | "/Code/myprog.c/fou: the module has no such function with probes, did you mean 'foo'?"
         /Code/myprg.c/foo       | "/Code/myprg.c: the program has no such module, did you mean 'myprog.c'?"
         /Code/other.cc/ns::add  | "/Code/other.cc/ns::add: 2 functions have this name: add its parameter types"
         /Code/myprog.c          | "/Code/myprog.c: metric m has no constraint for it"

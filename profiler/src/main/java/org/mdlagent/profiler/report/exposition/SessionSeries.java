@@ -4,6 +4,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.mdlagent.profiler.Collected;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
 import org.mdlagent.profiler.report.profile.Profile;
 import org.mdlagent.profiler.report.profile.ProfileOrder;
@@ -35,8 +36,11 @@ public final class SessionSeries {
     SessionSeries(Profile profile, ProfileOrder order, int limit) {
         this.profile = profile;
         this.limit = limit;
-        List<FunctionProfile> called =
-                profile.functions().stream().filter(one -> one.calls() > 0).toList();
+        // A coverage session does not know how often functions were called.
+        boolean counts = profile.session().collected() != Collected.COVERAGE;
+        List<FunctionProfile> called = profile.functions().stream()
+                .filter(one -> counts && one.calls() > 0)
+                .toList();
         List<FunctionProfile> hottest = order.first(limit, called);
         leftOut = (long) called.size() - hottest.size();
         Map<FunctionSeries.Labels, FunctionSeries> byLabels = new LinkedHashMap<>();

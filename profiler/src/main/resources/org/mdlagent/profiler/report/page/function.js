@@ -97,6 +97,9 @@ function neighbours(title, edges) {
 }
 
 function callsOf(f) {
+  if (isCoverage()) {
+    return callsShown(f);
+  }
   if (!saysCalls(f)) {
     return "-";
   }

@@ -22,7 +22,7 @@ function showSession() {
     plural(data.threads, "thread", "threads"),
     `${plural(functions.length, "function", "functions")}, ${grouped(called)} called`,
     data.range && `${time(data.range.from)} to ${time(data.range.to)} only`,
-    data.exact ? "exact: every call recorded" : "sampled: calls and times of hot functions are estimates",
+    isCoverage() ? "coverage: which functions were called, not how often" : data.exact ? "exact: every call recorded" : "sampled: calls and times of hot functions are estimates",
     session.time === "cpu" && "CPU time of the calling threads",
     data.notProbed,
     `session ${session.id}`,
@@ -94,7 +94,13 @@ const saysCalls = (f) => f.damage === undefined && !(f.callsError > CALLS_ERROR_
 /** Whether calls are a lower bound: the probes have been off since, or the end of the run was not seen. */
 const callsAreLeast = (f) => !f.exact && !f.callsExact && f.callsError === undefined && f.damage === undefined;
 
+/** Coverage knows whether a function was called, not how often. */
+const isCoverage = () => data.session.collected === "coverage";
+
 function callsShown(f) {
+  if (isCoverage()) {
+    return f.calls > 0 ? "called" : "-";
+  }
   if (!callsAreLeast(f)) {
     return saysCalls(f) ? count(f.calls) : "-";
   }
@@ -199,7 +205,7 @@ const COLUMNS = [
     title: "Rate",
     width: [84, 84],
     rank: 11,
-    draw: (f, cell) => cell.append(f.rate === undefined || !saysCalls(f) ? "-" : `${count(f.rate)}/s`),
+    draw: (f, cell) => cell.append(f.rate === undefined || isCoverage() || !saysCalls(f) ? "-" : `${count(f.rate)}/s`),
   },
   { key: "cpuNanos", title: "CPU", width: [150, 88], rank: 2, draw: drawCpu },
   { key: "selfNanos", title: "Self", width: [140, 88], rank: 5, draw: share("selfNanos") },
@@ -279,7 +285,7 @@ function readCallers() {
 /** Rates, and the scales of columns. */
 function measure() {
   for (const f of data.functions) {
-    f.rate ??= data.session.measuredNanos > 0 ? f.calls / (data.session.measuredNanos / 1e9) : undefined;
+    f.rate ??= f.calls !== undefined && data.session.measuredNanos > 0 ? f.calls / (data.session.measuredNanos / 1e9) : undefined;
   }
   for (const key of Object.keys(most)) {
     most[key] = data.functions.reduce((max, f) => Math.max(max, timeShown(f, key) ?? 0), 0);

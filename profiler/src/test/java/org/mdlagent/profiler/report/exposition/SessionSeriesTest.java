@@ -9,6 +9,8 @@ import java.util.stream.LongStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.mdlagent.arch.layout.HeaderDescriptor;
+import org.mdlagent.profiler.Collected;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
 import org.mdlagent.profiler.report.profile.LatencyBuilder;
 import org.mdlagent.profiler.report.profile.Profile;
@@ -50,6 +52,16 @@ class SessionSeriesTest {
                         .getFirst()
                         .calls())
                 .hasValue(3);
+    }
+
+    /// It knows of first calls only.
+    @Test
+    void shouldTellOfNoCallsOfACoverageSession() throws IOException {
+        SessionImage image = SessionImage.exactSample();
+        image.putInt(HeaderDescriptor.FLAGS, HeaderDescriptor.FLAG_MIXED | Collected.COVERAGE.flags());
+
+        assertThat(new SessionSeries(Profiles.read(image, directory.resolve("coverage")), 10).functions())
+                .isEmpty();
     }
 
     @Test
