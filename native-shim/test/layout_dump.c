@@ -292,6 +292,7 @@ int main(void) {
   FIELD(mdl_pc_frame, build);
   SIZE(mdl_pc_frame);
   FIELD(mdl_pc_node, samples);
+  FIELD(mdl_pc_node, waits);
   FIELD(mdl_pc_node, parent);
   FIELD(mdl_pc_node, frame);
   SIZE(mdl_pc_node);
@@ -471,6 +472,7 @@ int main(void) {
   FIELD(mdl_api, instruction_uses);
   FIELD(mdl_api, blocks_open);
   FIELD(mdl_api, leave);
+  FIELD(mdl_api, pc_wait);
   SIZE(mdl_api);
   FIELD(mdl_pc_place, address);
   FIELD(mdl_pc_place, start);

@@ -4,6 +4,7 @@
 
 #include "agent/call_paths.h"
 #include "agent/descriptors.h"
+#include "agent/waits.h"
 #include "fixture.h"
 #include "os/sys.h"
 
@@ -66,23 +67,28 @@ static struct mdl_pc_node *node(uint32_t number) {
   return (struct mdl_pc_node *)table->nodes[number / MDL_PC_CHUNK] + number % MDL_PC_CHUNK;
 }
 
-/* Counts samples. Each function is a frame, identified by its start address. */
+/* Each function is a frame, identified by its start address. */
+static void place(const struct mdl_pc_place *unknown, int64_t count) {
+  CHECK(count <= UNKNOWNS);
+  for (int64_t i = 0; i < count; i++) {
+    int64_t number = -1;
+    for (uint32_t known = 0; known < table->frame_count; known++) {
+      number = frame(known)->address == unknown[i].start && unknown[i].start ? (int64_t)known : number;
+    }
+    if (number < 0) {
+      struct mdl_pc_frame made = {.function = MDL_PC_IMAGE, .address = unknown[i].start ? unknown[i].start : unknown[i].address};
+      number = call_paths_frame(&made);
+    }
+    turns = unknown[i].start == (uintptr_t)turn ? number : turns;
+    call_paths_place(unknown[i].address, number, -1);
+  }
+}
+
+/* Counts samples. */
 static void take(int64_t weight) {
   struct mdl_pc_place unknown[UNKNOWNS];
   for (int64_t count; (count = pc_samples_take(unknown, UNKNOWNS, weight)) > 0;) {
-    CHECK(count <= UNKNOWNS);
-    for (int64_t i = 0; i < count; i++) {
-      int64_t number = -1;
-      for (uint32_t known = 0; known < table->frame_count; known++) {
-        number = frame(known)->address == unknown[i].start && unknown[i].start ? (int64_t)known : number;
-      }
-      if (number < 0) {
-        struct mdl_pc_frame made = {.function = MDL_PC_IMAGE, .address = unknown[i].start ? unknown[i].start : unknown[i].address};
-        number = call_paths_frame(&made);
-      }
-      turns = unknown[i].start == (uintptr_t)turn ? number : turns;
-      call_paths_place(unknown[i].address, number, -1);
-    }
+    place(unknown, count);
   }
 }
 
@@ -347,6 +353,90 @@ static void shouldTellOfEachSampleWhenAndWhereItWasTaken(void) {
   CHECK_EQUAL(in_turn, of_turn());
 }
 
+/* ---- threads that wait */
+
+static int64_t waiter;
+
+static void take_wait(void) {
+  struct mdl_pc_place unknown[MDL_PC_PLACES];
+  for (int64_t count; (count = waits_take(waiter, getpid(), unknown)) > 0;) {
+    place(unknown, count);
+  }
+}
+
+/* Nanoseconds on paths that include code starting at `function`; NULL: on all paths. */
+static uint64_t waited(const void *function) {
+  uint64_t nanos = 0;
+  for (uint32_t i = 0; i < table->node_count; i++) {
+    bool met = !function;
+    for (uint32_t at = i; at; at = node(at)->parent) {
+      met |= frame(node(at)->frame)->address == (uintptr_t)function;
+    }
+    nanos += met ? node(i)->waits : 0;
+  }
+  return nanos;
+}
+
+CALLED static void await(void) {
+  char byte;
+  CHECK(read(gate[0], &byte, 1) == 1);
+  sink++;
+}
+
+/* Its size is known at run time, so the compiler uses a frame pointer. */
+CALLED static void await_with_a_frame_pointer(int size) {
+  volatile char room[size];
+  room[0] = 0;
+  await();
+  sink += (uint64_t)room[0];
+}
+
+CALLED static void await_twice(void) {
+  await();
+  sink++;
+  await_with_a_frame_pointer(100);
+  sink++;
+}
+
+static void *run_waiter(void *unused) {
+  char byte = 0;
+  atomic_store(&tid, self());
+  CHECK(write(begun[1], &byte, 1) == 1);
+  await_twice();
+  return unused;
+}
+
+static void shouldAddTimeOffTheProcessorsToThePathOnWhichAThreadWaits(void) {
+  pthread_t other;
+  char byte = 0;
+  create_session();
+  CHECK(pipe(begun) == 0 && pipe(gate) == 0);
+  CHECK(call_paths_open(PERIOD_NANOS));
+  table = (const struct mdl_pc_samples *)session->pc_samples;
+  uint64_t before = clock_nanos(CLOCK_MONOTONIC);
+  CHECK_EQUAL(pthread_create(&other, NULL, run_waiter, NULL), 0);
+  CHECK(read(begun[0], &byte, 1) == 1);
+  waiter = atomic_load(&tid);
+  do {
+    usleep(1000);
+    take_wait();
+  } while (waited((void *)await) < 10000000);
+  CHECK_EQUAL(waited((void *)await_twice), waited(NULL));
+  CHECK_EQUAL(waited((void *)await_with_a_frame_pointer), 0);
+  CHECK(write(gate[1], &byte, 1) == 1);
+  while (waited((void *)await_with_a_frame_pointer) < 10000000) {
+    usleep(1000);
+    take_wait();
+  }
+  CHECK_EQUAL(waited((void *)await_twice), waited(NULL));
+  CHECK_EQUAL(waited((void *)run_waiter), waited(NULL));
+  CHECK(waited(NULL) <= clock_nanos(CLOCK_MONOTONIC) - before);
+  CHECK_EQUAL(table->samples, 0);
+  CHECK(write(gate[1], &byte, 1) == 1);
+  pthread_join(other, NULL);
+  take_wait(); /* it has ended */
+}
+
 /* ---- the table of paths, without a kernel */
 
 static const struct sample_facts nobody = {.tid = 1, .pid = 1};
@@ -452,6 +542,7 @@ TESTS({"shouldTellWhereAThreadSpendsItsTimeAndHowItCameThere", shouldTellWhereAT
       {"shouldRefuseWhatCannotBe", shouldRefuseWhatCannotBe},
       {"shouldBeginAnewInAForkedProcess", shouldBeginAnewInAForkedProcess},
       {"shouldTellOfEachSampleWhenAndWhereItWasTaken", shouldTellOfEachSampleWhenAndWhereItWasTaken},
+      {"shouldAddTimeOffTheProcessorsToThePathOnWhichAThreadWaits", shouldAddTimeOffTheProcessorsToThePathOnWhichAThreadWaits},
       {"shouldKeepSomeOfTheSamplesWhereThereAreTooMany", shouldKeepSomeOfTheSamplesWhereThereAreTooMany},
       {"shouldCountThreadsTogetherForWhichThereIsNoRoom", shouldCountThreadsTogetherForWhichThereIsNoRoom},
       {"shouldSayWhichPathsFoundNoRoom", shouldSayWhichPathsFoundNoRoom},

@@ -258,9 +258,14 @@ struct mdl_api {
                                     (record/block_counts.h). Its address, below 2 GiB; -ENOMEM */
   uint64_t leave;            /* 720 int64_t (void): the agent's threads are removed, this one included, once the request being
                                     served is answered; the session ends then. Probes must be off, texts hidden. 0 or -errno */
+  uint64_t pc_wait;          /* 728 int64_t (int64_t tid, int64_t pid, struct mdl_pc_place *unknown): adds a thread's time off the
+                                    processors since the last call to the call path that it waits on now (agent/waits.h). `unknown`
+                                    has room for MDL_PC_PLACES. Returns how many addresses of that path have no known frame; then
+                                    nothing is added until they are known */
 };
 
 /* An address in code. */
+#define MDL_PC_PLACES 32
 struct mdl_pc_place {
   uint64_t address; /*  0 */
   uint64_t start;   /*  8 start of the code that its unwind description (FDE) covers, 0 if there is none */
@@ -282,6 +287,6 @@ static_assert(sizeof(struct mdl_instruction) == 16, "mdl_instruction");
 static_assert(sizeof(struct mdl_pc_place) == 32, "mdl_pc_place");
 static_assert(sizeof(struct mdl_slicing) == 200, "mdl_slicing");
 static_assert(sizeof(struct mdl_rate_spread) == 48, "mdl_rate_spread");
-static_assert(sizeof(struct mdl_api) == 728, "mdl_api");
+static_assert(sizeof(struct mdl_api) == 736, "mdl_api");
 
 #endif

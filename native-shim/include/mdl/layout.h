@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #define MDL_MAGIC 0x31535345534c444dULL /* "MDLSESS1", little-endian */
-#define MDL_VERSION 17u /* raised with each change of what a session holds */
+#define MDL_VERSION 18u /* raised with each change of what a session holds */
 
 enum mdl_session_state { MDL_STARTING = 0, MDL_ARMED = 1, MDL_ENDED = 2, MDL_AGENT_DEAD = 3 };
 /* MDL_EXACT: every call is recorded, else a sample. MDL_MIXED: a function may have a mean, so threads have rows and countdowns.
@@ -526,8 +526,9 @@ struct mdl_pc_frame {
 /* A call path: that of its parent, and one frame more. Node 0 is where all begin. A parent comes before its children. */
 struct mdl_pc_node {
   uint64_t samples; /*  0 on this path, in the last frame's own code */
-  uint32_t parent;  /*  8 */
-  uint32_t frame;   /* 12 */
+  uint64_t waits;   /*  8 nanoseconds that threads were off the processors there, except waits for a processor */
+  uint32_t parent;  /* 16 */
+  uint32_t frame;   /* 20 */
 };
 
 /* One sample. It is counted in a frame and a node, too. */
@@ -663,7 +664,7 @@ static_assert(sizeof(struct mdl_slice) == 64, "mdl_slice");
 static_assert(sizeof(struct mdl_slice_chunk) == 8 + MDL_SLICE_CHUNK_BYTES, "mdl_slice_chunk");
 MDL_AT(mdl_pc_frame, function, 16);
 static_assert(sizeof(struct mdl_pc_frame) == 32, "mdl_pc_frame");
-static_assert(sizeof(struct mdl_pc_node) == 16, "mdl_pc_node");
+static_assert(sizeof(struct mdl_pc_node) == 24, "mdl_pc_node");
 MDL_AT(mdl_pc_samples, frames, 64);
 static_assert(sizeof(struct mdl_pc_sample) == 24, "mdl_pc_sample");
 static_assert(sizeof(struct mdl_pc_thread) == 32, "mdl_pc_thread");

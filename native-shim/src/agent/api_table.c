@@ -8,6 +8,7 @@
 #include "agent/perf_map.h"
 #include "agent/ready.h"
 #include "agent/sleep.h"
+#include "agent/waits.h"
 #include "code/code.h"
 #include "code/decode.h"
 #include "code/demangle.h"
@@ -151,6 +152,7 @@ const struct mdl_api *api_table(void) {
       .instruction_uses = address((void *)decode_uses),
       .blocks_open = address((void *)block_counts_open),
       .leave = address((void *)agent_leave_for_good),
+      .pc_wait = address((void *)waits_take),
   };
   return &table;
 }

@@ -287,18 +287,26 @@ static uint32_t child(uint32_t parent, uint32_t frame) {
   }
 }
 
-void call_paths_add(const uint32_t *frames, size_t count, const struct sample_facts *facts, uint64_t weight) {
+uint32_t call_paths_node(const uint32_t *frames, size_t count) {
   uint32_t node = 0;
-  bool fits = true;
-  for (size_t i = count; fits && i > 0; i--) {
+  for (size_t i = count; i > 0; i--) {
     node = child(node, frames[i - 1]);
-    fits = node != 0;
+    if (node == 0) {
+      break;
+    }
   }
+  return node;
+}
+
+void call_paths_add_wait(uint32_t node, uint64_t nanos) { node_row(node)->waits += nanos; }
+
+void call_paths_add(const uint32_t *frames, size_t count, const struct sample_facts *facts, uint64_t weight) {
+  uint32_t node = call_paths_node(frames, count);
   paths->table->samples += weight;
   paths->table->squares += weight * weight;
   frame_row(frames[0])->samples += weight;
-  *(fits ? &node_row(node)->samples : &paths->table->left_out) += weight;
-  log_sample(facts, fits ? node : 0, weight);
+  *(node ? &node_row(node)->samples : &paths->table->left_out) += weight;
+  log_sample(facts, node, weight);
 }
 
 void call_paths_add_lost(uint64_t samples) { paths->table->lost += samples; }

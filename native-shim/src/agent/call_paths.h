@@ -33,6 +33,11 @@ struct sample_facts {
   int32_t tid, pid;
 };
 
+/* The number of a path, 0 where there is no room for it. `frames`: innermost first, at least one. */
+uint32_t call_paths_node(const uint32_t *frames, size_t count);
+/* Adds time that a thread was off the processors on a path. */
+void call_paths_add_wait(uint32_t node, uint64_t nanos);
+
 /* Adds a sample of a path, `weight` times, and logs it. `frames`: innermost first, at least one. */
 void call_paths_add(const uint32_t *frames, size_t count, const struct sample_facts *facts, uint64_t weight);
 void call_paths_add_lost(uint64_t samples);

@@ -11,6 +11,7 @@
 
 #include "agent/call_paths.h"
 #include "agent/descriptors.h"
+#include "agent/stack_path.h"
 #include "agent/unwinder.h"
 #include "os/self.h"
 #include "session/family.h"
@@ -27,16 +28,13 @@
 #include <unistd.h>
 
 /*
- * STACK_BYTES: the working stack of sqlite3's shell is 8.3 KB deep, so perf's default of 8 KB would cut every path.
  * RING_BYTES: halved if the user may not lock as much per processor (perf_event_mlock_kb); less with many processors, which
  * are not all busy.
  */
 enum {
-  STACK_BYTES = 16 << 10,
   RING_BYTES = 1 << 20,
   RING_BYTES_MIN = 64 << 10,
   RINGS_BYTES_MAX = 32 << 20,
-  FRAMES = 512,
 };
 
 /* DWARF register numbers in the kernel's order (asm/perf_regs.h). */
@@ -243,7 +241,6 @@ static void copy(void *to, const char *data, uint64_t at, size_t length) {
   memcpy((char *)to + first, data, length - first);
 }
 
-/* Stores the path's addresses without a frame in `unknown`; returns how many. */
 static int64_t count_sample(const struct sample *sample, struct mdl_pc_place *unknown, int64_t capacity, uint64_t weight) {
   if (sample->header.size < sizeof *sample || sample->abi != PERF_SAMPLE_REGS_ABI_64 || sample->stack_bytes != STACK_BYTES) {
     call_paths_add_lost(weight); /* of a 32-bit program, or of a thread that has ended */
@@ -254,40 +251,21 @@ static int64_t count_sample(const struct sample *sample, struct mdl_pc_place *un
     int before = __builtin_popcountll(REGISTER_MASK & ((1ULL << kernel_order[i]) - 1));
     stack.registers[i] = sample->registers[before];
   }
-  static struct stack_frame frames[FRAMES];
-  static uint32_t path[FRAMES * FRAMES_OF_ADDRESS + 1];
-  enum stack_end end;
-  size_t count = unwinder_walk(&stack, frames, FRAMES, &end);
-  int64_t unknowns = 0;
-  size_t length = 0;
-  for (size_t i = 0; i < count; i++) {
-    if (frames[i].ours) {
-      path[length++] = FRAME_PROBES;
-      continue;
-    }
-    size_t found = call_paths_frames_at(frames[i].address, path + length);
-    length += found;
-    if (found == 0 && unknowns < capacity) {
-      unknown[unknowns++] = (struct mdl_pc_place){
-          .address = frames[i].address, .start = frames[i].start, .bias = frames[i].bias, .pid = sample->pid};
-    }
-  }
+  struct stack_path path;
+  int64_t unknowns = stack_path(&stack, (pid_t)sample->pid, unknown, capacity, &path);
   if (unknowns > 0) {
     return unknowns;
   }
-  if (end != STACK_WHOLE) {
-    path[length++] = FRAME_CUT;
-  }
   struct sample_facts facts = {
-      .address = count > 0 ? frames[0].address - frames[0].bias : 0,
+      .address = path.address,
       .nanos = sample->nanos,
       .tid = (int32_t)sample->tid,
       .pid = (int32_t)sample->pid,
   };
-  call_paths_add(path, length, &facts, weight);
-  if (end == STACK_CUT) {
+  call_paths_add(path.frames, path.length, &facts, weight);
+  if (path.end == STACK_CUT) {
     call_paths_add_cut(weight);
-  } else if (end == STACK_UNKNOWN) {
+  } else if (path.end == STACK_UNKNOWN) {
     call_paths_add_without_table(weight);
   }
   return 0;

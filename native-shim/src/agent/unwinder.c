@@ -145,6 +145,8 @@ static const struct row *row_at(uint64_t address) {
 struct walk {
   const struct stack_sample *sample;
   uint64_t registers[CFI_REGISTERS];
+  bool returned; /* the address is a return address, not the next instruction */
+  bool searched; /* for a frame pointer: one gives those of its callers */
 };
 
 static bool stack_word(const struct walk *walk, uint64_t at, uint64_t *value) {
@@ -211,23 +213,102 @@ static bool step(struct walk *walk, const struct row *row) {
   return goes_on;
 }
 
-size_t unwinder_walk(const struct stack_sample *sample, struct stack_frame *frames, size_t capacity, enum stack_end *end) {
-  struct walk walk = {.sample = sample};
-  memcpy(walk.registers, sample->registers, sizeof walk.registers);
-  size_t count = 0;
-  *end = STACK_UNKNOWN;
-  if (!tables) {
-    return 0;
+/* ---- frame pointers */
+
+static bool is_direct_call(uint64_t next, uint64_t *target) {
+  uint8_t call[5];
+  int32_t distance;
+  if (!program_memory(next - sizeof call, call, sizeof call) || call[0] != 0xE8) {
+    return false;
   }
-  bool exact = true; /* the address is the next instruction, not a return address */
+  memcpy(&distance, call + 1, sizeof distance);
+  *target = next + (uint64_t)(int64_t)distance;
+  return true;
+}
+
+/* FF /2: of 2 to 7 bytes, by its ModRM and SIB bytes. */
+static bool is_indirect_call(uint64_t next) {
+  uint8_t code[7];
+  if (!program_memory(next - sizeof code, code, sizeof code)) {
+    return false;
+  }
+  for (size_t length = 2; length <= sizeof code; length++) {
+    const uint8_t *at = code + sizeof code - length;
+    uint8_t mode = at[1] >> 6, base = at[1] & 7;
+    if (at[0] == 0xFF && (at[1] >> 3 & 7) == 2) {
+      size_t sib = mode != 3 && base == 4;
+      size_t displacement = mode == 1 ? 1 : mode == 2 || (mode == 0 && (base == 5 || (sib && (at[2] & 7) == 5))) ? 4 : 0;
+      if (length == 2 + sib + displacement) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+/* An entry of a procedure linkage table: jmp *address(%rip), after endbr64 or with the bnd prefix. */
+static bool is_linkage_stub(uint64_t address) {
+  static const uint8_t endbr64[] = {0xF3, 0x0F, 0x1E, 0xFA};
+  uint8_t code[7];
+  size_t skipped = program_memory(address, code, sizeof code) && memcmp(code, endbr64, sizeof endbr64) == 0 ? sizeof endbr64 : 0;
+  if (!program_memory(address + skipped, code, sizeof code)) {
+    return false;
+  }
+  const uint8_t *jump = code[0] == 0xF2 ? code + 1 : code;
+  return jump[0] == 0xFF && jump[1] == 0x25;
+}
+
+/* Whether code that starts at `start` may return to `address`: a call before it may lead there. */
+static bool may_return_to(uint64_t address, uint64_t start) {
+  uint64_t target;
+  if (unwind_header(address - 1)) {
+    return true; /* a trampoline, which calls the function that it records */
+  }
+  if (!image_at(address - 1)) {
+    return false;
+  }
+  if (is_direct_call(address, &target)) {
+    return target == start || unwind_header(target) || is_linkage_stub(target);
+  }
+  return is_indirect_call(address);
+}
+
+static size_t go_on(struct walk *walk, struct stack_frame *frames, size_t count, size_t capacity, enum stack_end *end);
+
+/* The frame pointer is unknown: takes the first with which the walk reaches the thread's first function. */
+static size_t search_frame_pointer(const struct walk *walk, const struct row *row, struct stack_frame *frames, size_t count,
+                                   size_t capacity, enum stack_end *end) {
+  enum { ALIGNMENT = 16 }; /* of canonical frame addresses, below which the return address is */
+  uint64_t address, cfa = (walk->registers[CFI_RSP] / ALIGNMENT + 1) * ALIGNMENT;
+  for (; stack_word(walk, cfa - sizeof address, &address); cfa += ALIGNMENT) {
+    if (address && may_return_to(address, row->cfi.start)) {
+      struct walk tried = *walk;
+      tried.searched = true;
+      tried.registers[CFI_RBP] = cfa - (uint64_t)row->cfi.cfa.value;
+      if (step(&tried, row)) {
+        size_t found = go_on(&tried, frames, count, capacity, end);
+        if (*end == STACK_WHOLE) {
+          return found;
+        }
+      }
+    }
+  }
+  *end = STACK_CUT;
+  return count;
+}
+
+/* ---- the walk */
+
+static size_t go_on(struct walk *walk, struct stack_frame *frames, size_t count, size_t capacity, enum stack_end *end) {
+  *end = STACK_UNKNOWN;
   for (size_t steps = 0; steps < 2 * capacity; steps++) {
-    uint64_t address = walk.registers[CFI_RETURN] - !exact;
-    if (walk.registers[CFI_RETURN] == 0) {
+    uint64_t address = walk->registers[CFI_RETURN] - walk->returned;
+    if (walk->registers[CFI_RETURN] == 0) {
       *end = STACK_WHOLE;
       return count;
     }
     const struct row *row = row_at(address);
-    if (steps == 0 || !row->ours) {
+    if (count == 0 || !row->ours) {
       if (count == capacity) {
         break;
       }
@@ -241,11 +322,23 @@ size_t unwinder_walk(const struct stack_sample *sample, struct stack_frame *fram
       *end = STACK_WHOLE;
       return count;
     }
-    exact = row->cfi.signal;
-    if (!step(&walk, row)) {
+    walk->returned = !row->cfi.signal;
+    bool by_frame_pointer = row->cfi.cfa.kind == CFI_VAL_OFFSET && row->cfi.cfa.base == CFI_RBP;
+    if (by_frame_pointer && walk->sample->few && !walk->searched && walk->registers[CFI_RBP] == 0) {
+      struct row kept = *row; /* the cache may replace it meanwhile */
+      return search_frame_pointer(walk, &kept, frames, count, capacity, end);
+    }
+    if (!step(walk, row)) {
       break;
     }
   }
   *end = STACK_CUT;
   return count;
+}
+
+size_t unwinder_walk(const struct stack_sample *sample, struct stack_frame *frames, size_t capacity, enum stack_end *end) {
+  struct walk walk = {.sample = sample};
+  memcpy(walk.registers, sample->registers, sizeof walk.registers);
+  *end = STACK_UNKNOWN;
+  return tables ? go_on(&walk, frames, 0, capacity, end) : 0;
 }

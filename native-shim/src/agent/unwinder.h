@@ -11,8 +11,9 @@
 #include "code/cfi.h"
 
 struct stack_sample {
-  uint64_t registers[CFI_REGISTERS];
-  const uint8_t *bytes; /* of the stack, from the stack pointer on */
+  uint64_t registers[CFI_REGISTERS]; /* 0: unknown, if `few` */
+  bool few;                          /* only RSP and the instruction are known: a frame pointer is searched for */
+  const uint8_t *bytes;              /* of the stack, from the stack pointer on */
   uint64_t length;
 };
 

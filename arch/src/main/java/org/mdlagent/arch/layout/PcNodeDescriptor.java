@@ -4,10 +4,11 @@ package org.mdlagent.arch.layout;
 /// field.
 public final class PcNodeDescriptor {
     public static final long SAMPLES = 0;
-    public static final long PARENT = 8;
-    public static final long FRAME = 12;
+    public static final long WAITS = 8;
+    public static final long PARENT = 16;
+    public static final long FRAME = 20;
 
-    public static final long SIZE = 16;
+    public static final long SIZE = 24;
 
     private PcNodeDescriptor() {}
 }

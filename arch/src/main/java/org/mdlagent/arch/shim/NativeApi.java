@@ -118,7 +118,8 @@ public final class NativeApi implements CodeWriter {
     static final long INSTRUCTION_USES = 704;
     static final long BLOCKS_OPEN = 712;
     static final long LEAVE = 720;
-    static final long SIZE = 728;
+    static final long PC_WAIT = 728;
+    static final long SIZE = 736;
 
     static final long IMAGE_BIAS = 0;
     static final long IMAGE_HEADERS = 8;
@@ -137,6 +138,7 @@ public final class NativeApi implements CodeWriter {
 
     private static final int CLOCK_GETTIME = 228;
     private static final int CLOCK_THREAD_CPUTIME_ID = 3;
+    private static final long NANOS_PER_SECOND = 1_000_000_000;
 
     /// Stores per call: the collector waits for the call, and its copied arguments stay in the core's cache.
     private static final int STORES_MAX = 512;
@@ -166,6 +168,7 @@ public final class NativeApi implements CodeWriter {
     private final MemorySegment demangle;
     private final MemorySegment renewClocks;
     private final MemorySegment takeRequest;
+    private @Nullable MemorySegment syscall;
     private final MemorySegment scratch = Arena.global().allocate(3L * SYMBOL_BYTES);
 
     /// @param table address of the shim's `struct mdl_api`
@@ -291,14 +294,33 @@ public final class NativeApi implements CodeWriter {
         return call(tsc, 0, 0, 0);
     }
 
+    /// CPU time of the calling thread, in nanoseconds; 0 if it cannot be read.
+    public long threadNanos() {
+        MemorySegment function = syscall();
+        long time = scratch.address();
+        if (function.address() == 0 || call(function, CLOCK_GETTIME, CLOCK_THREAD_CPUTIME_ID, time) != 0) {
+            return 0;
+        }
+        return NANOS_PER_SECOND * Memory.getLong(time) + Memory.getLong(time + Long.BYTES);
+    }
+
+    private MemorySegment syscall() {
+        MemorySegment found = syscall;
+        if (found == null) {
+            found = MemorySegment.ofAddress(findSymbol("syscall", ""));
+            syscall = found;
+        }
+        return found;
+    }
+
     /// Minimum cost in ticks of reading the running thread's CPU time.
     public long threadClockTicks() {
-        MemorySegment syscall = MemorySegment.ofAddress(findSymbol("syscall", ""));
+        MemorySegment function = syscall();
         long asking = Long.MAX_VALUE;
         long nothing = Long.MAX_VALUE;
-        for (int i = 0; i < CLOCK_ATTEMPTS && syscall.address() != 0; i++) {
+        for (int i = 0; i < CLOCK_ATTEMPTS && function.address() != 0; i++) {
             long begin = tsc();
-            long unused = call(syscall, CLOCK_GETTIME, CLOCK_THREAD_CPUTIME_ID, scratch.address());
+            long unused = call(function, CLOCK_GETTIME, CLOCK_THREAD_CPUTIME_ID, scratch.address());
             long asked = tsc();
             unused = tsc();
             asking = Math.min(asking, asked - begin);
@@ -632,6 +654,14 @@ public final class NativeApi implements CodeWriter {
     /// @return the number of these addresses
     int takePcSamples(long places, int capacity, int weight) {
         return (int) call(function(PC_TAKE), places, capacity, weight);
+    }
+
+    /// Adds a thread's time off the processors since the last call to the call path that it waits on now.
+    ///
+    /// @param places gets the addresses of that path without known frames, at most 32; then nothing is added
+    /// @return the number of these addresses
+    int takeWait(int tid, int pid, long places) {
+        return (int) call(function(PC_WAIT), tid, pid, places);
     }
 
     void placePcFrame(long address, int frame, int outer) {

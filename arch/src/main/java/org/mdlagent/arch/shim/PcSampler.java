@@ -77,19 +77,35 @@ public final class PcSampler {
     public void take(int weight, Function<Place, Frames> frames) {
         long out = Scratch.address();
         for (int unknown; (unknown = api.takePcSamples(out, CAPACITY, weight)) > 0; ) {
-            Place[] places = new Place[unknown];
-            for (int i = 0; i < unknown; i++) {
-                long at = out + i * PLACE_SIZE;
-                places[i] = new Place(
-                        Memory.getLong(at + PLACE_ADDRESS),
-                        Memory.getLong(at + PLACE_START),
-                        Memory.getLong(at + PLACE_BIAS),
-                        (int) Memory.getLong(at + PLACE_PID));
-            }
-            for (Place place : places) {
-                Frames of = frames.apply(place);
-                api.placePcFrame(place.address(), of.frame(), of.outer());
-            }
+            place(out, unknown, frames);
+        }
+    }
+
+    /// Adds a thread's time off the processors since the last call to the call path that it waits on now. A thread that
+    /// is on a processor keeps that time until it waits. Threads must have been [opened][#open] before.
+    ///
+    /// @param frames called for the frame of each new address
+    public void takeWait(int tid, int pid, Function<Place, Frames> frames) {
+        long out = Scratch.address();
+        for (int unknown; (unknown = api.takeWait(tid, pid, out)) > 0; ) {
+            place(out, unknown, frames);
+        }
+    }
+
+    /// Sets the frames of some places in the scratch memory, which `frames` may use, too.
+    private void place(long at, int count, Function<Place, Frames> frames) {
+        Place[] places = new Place[count];
+        for (int i = 0; i < count; i++) {
+            long row = at + i * PLACE_SIZE;
+            places[i] = new Place(
+                    Memory.getLong(row + PLACE_ADDRESS),
+                    Memory.getLong(row + PLACE_START),
+                    Memory.getLong(row + PLACE_BIAS),
+                    (int) Memory.getLong(row + PLACE_PID));
+        }
+        for (Place place : places) {
+            Frames of = frames.apply(place);
+            api.placePcFrame(place.address(), of.frame(), of.outer());
         }
     }
 

@@ -90,6 +90,7 @@ public final class PcSamples {
     private final Set<Integer> processes = new HashSet<>();
     private long forks;
 
+    private final Waits waits;
     private final RecentShares recent = new RecentShares();
     private long shareTsc;
 
@@ -100,6 +101,7 @@ public final class PcSamples {
         this.log = log;
         sampler = new PcSampler(api);
         frames = new CodeFrames(probes, sampler);
+        waits = new Waits(api, sampler, frames, ticksPerNano);
         double budget = Double.longBitsToDouble(Memory.getLong(api.session() + HeaderDescriptor.BUDGET));
         periodNanos = periodNanos(budget);
     }
@@ -137,11 +139,19 @@ public final class PcSamples {
                 begin();
             }
         }
+        lookAtWaits();
         if (turnTsc == 0 || now - turnTsc > TURN_NANOS * ticksPerNano) {
             turnTsc = now;
             turn(now);
         }
         return Math.min(LOOK_NANOS_MAX, room / 2.0 * periodNanos);
+    }
+
+    /// Adds the threads' waiting times to the call paths on which they wait. [#look] also does that.
+    public void lookAtWaits() {
+        if (state == State.SAMPLES) {
+            waits.look();
+        }
     }
 
     /// No samples are taken until the next look.

@@ -272,6 +272,7 @@ public final class SampledProfiler implements Collector {
         }
         estimates.publish(readings);
         api.renewClocks();
+        waiting.look();
         double idle = idleness.lookNanos(api.tsc(), readings.cpu(), tiers.calls());
         if (idle > LOOK_NANOS && allowance.isSet()) {
             slicer.rest();
@@ -461,7 +462,7 @@ public final class SampledProfiler implements Collector {
 
     @Override
     public boolean settle() {
-        waiting.look();
+        pcs.lookAtWaits();
         look();
         drainRings();
         estimates.publish(readings);

@@ -5,6 +5,7 @@ import java.util.Comparator;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /// CPU time by call path: how often the kernel's sampling clock found threads on each path, with the code
@@ -32,6 +33,7 @@ public final class CallTree {
         private List<Node> sorted = List.of();
         private long own;
         private long all;
+        private long waits;
 
         private Node(@Nullable Node parent, @Nullable CodeFrame frame) {
             this.parent = parent;
@@ -58,6 +60,11 @@ public final class CallTree {
             return own * nanosPerSample;
         }
 
+        /// Time off the processors on this path and on the paths that extend it, except waits for a processor.
+        public long waitNanos() {
+            return waits;
+        }
+
         /// The frames of the path, outermost first.
         public List<CodeFrame> path() {
             List<CodeFrame> path = new ArrayList<>();
@@ -77,24 +84,30 @@ public final class CallTree {
             own += samples;
         }
 
-        private long sum() {
+        /// Adds time that threads were off the processors in the innermost frame.
+        public void addWait(long nanos) {
+            waits += nanos;
+        }
+
+        private void sum() {
             all = own;
             for (Node child : children.values()) {
-                all += child.sum();
+                child.sum();
+                all += child.all;
+                waits += child.waits;
             }
             sorted = children.values().stream()
                     .sorted(Comparator.comparingLong((Node child) -> child.all)
                             .reversed()
                             .thenComparing(child -> child.frame().name()))
                     .toList();
-            return all;
         }
 
-        private void collect(double least, List<Node> nodes) {
+        private void collect(Predicate<Node> wanted, List<Node> nodes) {
             for (Node child : sorted) {
-                if (child.all > 0 && child.all >= least) {
+                if (wanted.test(child)) {
                     nodes.add(child);
-                    child.collect(least, nodes);
+                    child.collect(wanted, nodes);
                 }
             }
         }
@@ -162,15 +175,21 @@ public final class CallTree {
         return this;
     }
 
-    /// All paths with time, each after its parent, the one with the most time first.
+    /// All paths with CPU time, each after its parent, the one with the most time first.
     public List<Node> nodes() {
-        return nodes(0);
+        List<Node> nodes = new ArrayList<>();
+        root.collect(node -> node.all > 0, nodes);
+        return nodes;
     }
 
-    /// The paths with at least a share of the total time; time of omitted paths remains in their callers.
+    /// The paths with at least a share of the total CPU time, or of that and the time off the processors; time of
+    /// omitted
+    /// paths remains in their callers.
     public List<Node> nodes(double leastPart) {
+        double leastCpu = Math.max(1, leastPart * root.all);
+        double leastOfBoth = Math.max(1, leastPart * (root.nanos() + root.waits));
         List<Node> nodes = new ArrayList<>();
-        root.collect(leastPart * root.all, nodes);
+        root.collect(node -> node.all >= leastCpu || node.nanos() + node.waits >= leastOfBoth, nodes);
         return nodes;
     }
 }

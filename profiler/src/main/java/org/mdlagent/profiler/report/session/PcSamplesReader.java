@@ -41,6 +41,9 @@ final class PcSamplesReader {
     private final int[] ofFrames;
     private final long[] counts;
 
+    /// By node: nanoseconds that threads were off the processors on it.
+    private final long[] waits;
+
     /// @param functions all functions of the session, in the order of their numbers
     /// @param address   of the samples, 0 if there are none
     PcSamplesReader(SessionBytes bytes, List<FunctionProfile> functions, long address) throws IOException {
@@ -71,6 +74,7 @@ final class PcSamplesReader {
         parents = new int[nodes];
         ofFrames = new int[nodes];
         counts = new long[nodes];
+        waits = new long[nodes];
         if (nodes > 0) {
             readNodes(table);
         }
@@ -87,6 +91,7 @@ final class PcSamplesReader {
         for (int i = 0; i < parents.length; i++) {
             long row = rows.at(i);
             counts[i] = bytes.getCounter(row + PcNodeDescriptor.SAMPLES);
+            waits[i] = bytes.getCounter(row + PcNodeDescriptor.WAITS);
             parents[i] = bytes.getInt(row + PcNodeDescriptor.PARENT);
             ofFrames[i] = bytes.getInt(row + PcNodeDescriptor.FRAME);
             if (i > 0 && (parents[i] < 0 || parents[i] >= i || depths[parents[i]] == DEPTH_MAX)) {
@@ -160,7 +165,7 @@ final class PcSamplesReader {
     /// @param functions in the order of their numbers, as they are to appear in the result
     /// @param tscHz     frequency of the session's clock; if it is unknown, the tree has no single samples
     CallTree paths(List<FunctionProfile> functions, OptionalDouble tscHz) throws IOException {
-        if (samples.isEmpty()) {
+        if (samples.isEmpty() && Arrays.stream(waits).allMatch(nanos -> nanos == 0)) {
             return CallTree.NONE;
         }
         CodeFrame[] told = frames.told(functions);
@@ -169,6 +174,7 @@ final class PcSamplesReader {
         for (int i = 0; i < nodes.length; i++) {
             nodes[i] = i == 0 ? tree.root() : nodes[parents[i]].child(told[ofFrames[i]]);
             nodes[i].add(counts[i]);
+            nodes[i].addWait(waits[i]);
         }
         if (tscHz.isPresent()) {
             new SampleLogReader(bytes, table).read(tree, nodes, tscHz.getAsDouble() / 1e9);

@@ -442,6 +442,17 @@ public final class SessionImage {
         putLong(nodeAt(samples, node) + PcNodeDescriptor.SAMPLES, count);
     }
 
+    /// Adds time off the processors on a call path.
+    ///
+    /// @param frames numbers of its code, the caller of all first
+    public void wait(long samples, long nanos, int... frames) {
+        int node = 0;
+        for (int frame : frames) {
+            node = child(samples, node, frame);
+        }
+        putLong(nodeAt(samples, node) + PcNodeDescriptor.WAITS, nanos);
+    }
+
     private int child(long samples, int parent, int frame) {
         int nodes = bytes.getInt((int) (samples + PcSamplesDescriptor.NODE_COUNT));
         for (int i = 1; i < nodes; i++) {
@@ -806,6 +817,17 @@ public final class SessionImage {
         image.path(samples, 15, work);
         image.path(samples, 3, work, leaf);
         image.path(samples, 2, work, rec);
+        return image;
+    }
+
+    /// [#pathsSample], and waits of 30 us: 20 us in `work` called by `main`, and 10 us in `rec` called by `main`, which
+    /// has
+    /// no CPU time.
+    public static SessionImage waitsSample() {
+        SessionImage image = pathsSample();
+        long samples = image.samplesAt();
+        image.wait(samples, 20_000, frameOf(0), frameOf(1));
+        image.wait(samples, 10_000, frameOf(0), frameOf(3));
         return image;
     }
 
