@@ -43,13 +43,15 @@ import org.mdlagent.profiler.report.profile.TimedCall;
 /// | `/session/ID/heat.json?function=POSITION&from=SLICE` | new data of a function's heat map |
 /// | `/session/ID/spent.json?functions=POSITION,...&from=SLICE` | new data of the time spent in some functions |
 /// | `/session/ID/calls.json` | its slowest calls |
+/// | `/session/ID/samples.json` | its samples of CPU time |
 /// | `/metrics` | figures of all running programs for Prometheus, in the requested [ExpositionFormat] |
 /// | `/healthz` | liveness check, without authentication |
 ///
 /// Read-only. Not encrypted.
 public final class WebServer implements AutoCloseable {
     private static final int ENDED_SHOWN = 20;
-    private static final Pattern SESSION = Pattern.compile("/session/([^/]+)(?:/(profile|heat|spent|calls)\\.json)?");
+    private static final Pattern SESSION =
+            Pattern.compile("/session/([^/]+)(?:/(profile|heat|spent|calls|samples)\\.json)?");
     private static final int POSITION_DIGITS = 9;
     private static final String HTML = "text/html; charset=utf-8";
     private static final String JSON = "application/json";
@@ -229,6 +231,7 @@ public final class WebServer implements AutoCloseable {
             case "heat" -> heat(found.get(), uri);
             case "spent" -> spent(found.get(), uri);
             case "calls" -> calls(found.get());
+            case "samples" -> samples(found.get());
             case null, default -> page(found.get());
         };
     }
@@ -283,6 +286,11 @@ public final class WebServer implements AutoCloseable {
     private static Answer spent(WatchedSession session, URI uri) throws IOException {
         SpentNews news = session.spent(positions(uri, "functions"), number(uri, "from"));
         return Answer.of(JSON, news::write);
+    }
+
+    private static Answer samples(WatchedSession session) throws IOException {
+        LiveReport report = session.report();
+        return Answer.of(JSON, report::writeSamples);
     }
 
     private static Answer calls(WatchedSession session) throws IOException {

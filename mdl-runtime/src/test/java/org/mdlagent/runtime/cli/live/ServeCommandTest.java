@@ -116,6 +116,9 @@ class ServeCommandTest {
         assertThat(get("/session/" + ENDED + "/calls.json"))
                 .startsWith("HTTP/1.1 200 ")
                 .contains("{\"calls\": []}");
+        assertThat(get("/session/" + ENDED + "/samples.json"))
+                .startsWith("HTTP/1.1 200 ")
+                .contains("\"paths\": []", "\"samples\": []");
     }
 
     @Test

@@ -96,7 +96,7 @@ public final class LiveReport {
     ///
     /// @param source path on the server. Below it are `profile.json` with `since` and `shown` ([#writeNews]),
     ///     `heat.json` with `function` and `from` ([HeatNews]), `spent.json` with `functions` and `from`
-    ///     ([SpentNews]), and `calls.json` ([#writeCalls])
+    ///     ([SpentNews]), `calls.json` ([#writeCalls]), and `samples.json` ([#writeSamples])
     public void writePage(String source, Appendable out) throws IOException {
         StringBuilder data = new StringBuilder();
         JsonWriter json = JsonWriter.ofPage(data).beginObject().member("source", source);
@@ -117,6 +117,13 @@ public final class LiveReport {
     public void writeNews(long since, Set<Integer> inView, Appendable out) throws IOException {
         JsonWriter json = JsonWriter.ofPage(out).beginObject();
         news(since, inView, json);
+        json.endObject();
+    }
+
+    /// Writes all single samples of CPU time as JSON, with the paths that they refer to.
+    public void writeSamples(Appendable out) throws IOException {
+        JsonWriter json = JsonWriter.ofPage(out).beginObject();
+        HtmlReport.samplesWithPaths(profile.paths(), profile.functions(), json);
         json.endObject();
     }
 

@@ -87,6 +87,17 @@ public final class HtmlReport {
         Page.write("report.html", "", STYLES, data, SCRIPTS, out);
     }
 
+    /// Writes a profile's single samples and the paths that they refer to.
+    ///
+    /// @param functions by whose positions frames refer to them
+    public static void samplesWithPaths(CallTree tree, List<FunctionProfile> functions, JsonWriter json)
+            throws IOException {
+        IdentityHashMap<FunctionProfile, Long> positions = new IdentityHashMap<>();
+        functions.forEach(function -> positions.put(function, (long) positions.size()));
+        paths(tree, positions, json);
+        samples(tree, json);
+    }
+
     /// Writes the threads, and the samples in time order. A sample is four numbers: milliseconds since the
     /// previous sample, or since the session began for the first; thread position; path position, or -1; and
     /// weight.
@@ -277,8 +288,8 @@ public final class HtmlReport {
         json.endArray();
     }
 
-    /// Writes quadruples: frame position; position of the parent path, or -1; total time; self time. Paths
-    /// with too little time to be visible are left out.
+    /// Writes quadruples: frame position; position of the parent path, or -1; total CPU time; self CPU time. In `waits`
+    /// each path has its total time off the processors. Paths with too little time to be visible are left out.
     static void paths(CallTree paths, IdentityHashMap<FunctionProfile, Long> positions, JsonWriter json)
             throws IOException {
         List<CallTree.Node> nodes = paths.nodes(LEAST_PART);
@@ -306,6 +317,11 @@ public final class HtmlReport {
             json.element(numbers.getOrDefault(node.parent(), -1L));
             json.element(node.nanos());
             json.element(node.selfNanos());
+        }
+        json.endArray();
+        json.beginArray("waits");
+        for (CallTree.Node node : paths.root().waitNanos() > 0 ? nodes : List.<CallTree.Node>of()) {
+            json.element(node.waitNanos());
         }
         json.endArray();
     }

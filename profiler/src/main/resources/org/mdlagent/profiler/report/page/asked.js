@@ -54,6 +54,14 @@ function addSpent({ columns, functions, next }) {
 
 /** When new functions are shown, all are requested from the beginning. */
 function drawSpent() {
+  if (showsCpu()) {
+    forgetSpent(new Set());
+    drawPhases();
+    return;
+  }
+  if (spent.known.size === 0) {
+    phases.columns = [];
+  }
   drawPhases();
   const positions = new Map(data.functions.map((f, i) => [f, i]));
   const wanted = table.rows.slice(0, ASKED).map((f) => positions.get(f));
@@ -73,6 +81,30 @@ function drawLastCalls() {
     readCalls();
     view.name === "calls" && drawCalls();
   });
+}
+
+/** What the address asked for at first. */
+const FIRST_PLACE = new URLSearchParams(location.hash.slice(1));
+
+const askSamples = asker();
+
+/** Requests the samples again, for the strip and its parts. */
+function askStrip() {
+  const first = part.samples.length === 0;
+  askSamples("samples.json", !part.asked, ({ frames, paths, nanosPerSample, sampledThreads, samples }) => {
+    const threads = data.sampledThreads?.length;
+    Object.assign(data, { nanosPerSample, sampledThreads, samples });
+    readSamples({ frames, paths });
+    if (first) {
+      startPart();
+      returnToPart(FIRST_PLACE);
+    } else {
+      threads === data.sampledThreads.length || offerThreads();
+      isPart() && choosePart(part.from, part.to);
+    }
+    byId("part").hidden || drawStrip();
+  });
+  part.asked = true;
 }
 
 Object.assign(VIEWS.phases, { holds: () => data.rows.length > 0, draw: drawSpent });

@@ -2,17 +2,35 @@
 
 const FRAME = 20;
 const COLOURS = [[203, 80], [41, 95], [164, 50], [327, 45], [25, 85], [56, 70], [265, 45]];
-const flame = { root: null, zoomed: null, chosen: null, upwards: false, reversed: false };
+const flame = { root: null, zoomed: null, chosen: null, upwards: false, reversed: false, wall: false };
+
+/** The frame of time off the processors. */
+const WAITING = -1;
+const frameOf = (frame) => (frame === WAITING ? { name: "[waiting]", image: "" } : data.frames[frame]);
+
+/** Whether the time off the processors is known. */
+const knowsWaits = () => data.waits?.length > 0;
 
 const beginning = () => ({ children: [], nanos: 0, self: 0, x: 0, depth: 0 });
 
 /** A path that extends another one, without time yet. */
 function goOn(from, frame) {
-  const function_ = data.frames[frame];
+  const function_ = frameOf(frame);
   function_.searched ??= searchText(function_);
   const path = { ...function_, frame, from, nanos: 0, self: 0, x: 0, depth: from.depth + 1, children: [] };
   from.children.push(path);
   return path;
+}
+
+/** Adds the time off the processors: a frame of its own on each path on which threads have waited. */
+function withWaits(paths) {
+  const own = [...data.waits];
+  paths.forEach((path, i) => {
+    path.nanos += data.waits[i];
+    path.from.from && (own[path.from.number] -= data.waits[i]);
+  });
+  const waiting = paths.filter((_, i) => own[i] > 0);
+  return [...paths, ...waiting.map((path) => Object.assign(goOn(path, WAITING), { nanos: own[path.number], self: own[path.number] }))];
 }
 
 /** In the data, a path is four numbers: frame, parent path, total time, and self time. */
@@ -24,16 +42,18 @@ function readPaths() {
     paths.push(Object.assign(goOn(parent < 0 ? root : paths[parent], frame), { nanos, self, number: i / 4 }));
   }
   const zoomed = flame.reversed ? undefined : paths[flame.zoomed?.number];
-  flame.root = flame.reversed ? reversed(paths) : root;
+  const all = flame.wall && knowsWaits() ? withWaits(paths) : paths;
+  flame.root = flame.reversed ? reversed(all) : root;
   flame.root.nanos = flame.root.children.reduce((sum, path) => sum + path.nanos, 0);
   place(flame.root);
   flame.zoomed = zoomed?.nanos > 0 ? zoomed : flame.root;
-  flame.images = imagesOf(paths);
+  flame.images = imagesOf(all);
+  flame.count = paths.filter(({ nanos }) => nanos > 0).length;
 }
 
 /** The time in each image's own code, most first: in functions with probes, and in other code. */
 function imagesOf(paths) {
-  const images = Map.groupBy(paths.filter(({ self }) => self > 0), (path) => `${hasProbes(path)} ${path.image}`);
+  const images = Map.groupBy(paths.filter(({ self }) => self > 0), (path) => `${hasProbes(path)} ${path.image || path.name}`);
   return [...images.values()]
     .map((own) => ({ path: own[0], nanos: own.reduce((sum, { self }) => sum + self, 0) }))
     .toSorted((a, b) => b.nanos - a.nanos);
@@ -73,6 +93,9 @@ const hasProbes = (path) => path.frame === undefined || path.function !== undefi
 
 /** One hue per image, pale for code without probes. */
 function colourOf(path) {
+  if (path.frame === WAITING) {
+    return "hsl(0 0% 85%)";
+  }
   IMAGES.includes(path.image) || IMAGES.push(path.image);
   const [hue, saturation] = COLOURS[IMAGES.indexOf(path.image) % COLOURS.length];
   const shade = [...path.name].reduce((sum, c) => (sum * 31 + c.charCodeAt(0)) % 97, 7) % 17;
@@ -97,10 +120,11 @@ const ofAll = (path) => percent(path.nanos / flame.root.nanos * 100);
 function describePath(path) {
   if (path === flame.root) {
     const order = flame.reversed ? "Time by the function that spent it, its callers next to it" : "All paths";
-    return [`${order}: ${duration(path.nanos)}. Click a frame to zoom in, Esc to zoom out.`];
+    const time = flame.wall && knowsWaits() ? " of all threads, on processors and waiting" : "";
+    return [`${order}: ${duration(path.nanos)}${time}. Click a frame to zoom in, Esc to zoom out.`];
   }
   const own = flame.reversed ? "" : `; by itself ${duration(path.self)}`;
-  return [element("b", {}, path.name), `${hasProbes(path) ? "" : " (no probes)"} ${duration(path.nanos)}, ${ofAll(path)}${own}${view.aboutPath(path)}`];
+  return [element("b", {}, path.name), `${hasProbes(path) || path.frame === WAITING ? "" : " (no probes)"} ${duration(path.nanos)}, ${ofAll(path)}${own}${view.aboutPath(path)}`];
 }
 
 function drawFlame() {
@@ -133,9 +157,11 @@ function drawFlame() {
     element("i", { style: `background: ${view.colourPath(path)}` }), `${imageName(path)} ${percent(nanos / flame.root.nanos * 100)}`)));
   byId("flip").setAttribute("aria-pressed", flame.upwards);
   byId("reverse").setAttribute("aria-pressed", flame.reversed);
+  byId("wall")?.setAttribute("aria-pressed", flame.wall);
+  byId("wall")?.toggleAttribute("hidden", !knowsWaits());
   byId("count").textContent = table.searches
     ? `${percent(matchedNanos(root.children) / root.nanos * 100)} matches`
-    : `${duration(root.nanos)} in ${plural(data.paths.length / 4, "path", "paths")}`;
+    : `${duration(root.nanos)} in ${plural(flame.count, "path", "paths")}`;
 }
 
 function frame(path, x, y, w, above) {
@@ -197,10 +223,27 @@ function reverse() {
   drawFlame();
 }
 
+/** CPU time, or also the time off the processors. */
+function switchWall() {
+  flame.wall = !flame.wall;
+  flame.chosen = null;
+  readPaths();
+  drawFlame();
+  keepPlace();
+}
+
+KEPT.push({
+  keep: (put) => put("wall", flame.wall && "on"),
+  take: (place) => {
+    flame.wall = place.has("wall");
+    readPaths();
+  },
+});
+
 VIEWS.flame = {
   keys: [
     ["/"], " search ", ["↑"], ["↓"], ["←"], ["→"], " choose ", ["Enter"], " zoom in ", ["Esc"], " zoom out ", ["o"], " open ",
-    ["i"], " upside down ", ["r"], " callers"],
+    ["i"], " upside down ", ["r"], " callers ", ["w"], " wall clock"],
   holds: () => data.paths.length > 0,
   draw: drawFlame,
   takes: {
@@ -212,8 +255,10 @@ VIEWS.flame = {
     o: openPath,
     i: flip,
     r: reverse,
+    w: () => knowsWaits() && switchWall(),
     Escape: () => (byId("detail").hidden ? zoom(flame.zoomed.from ?? flame.root) : closeDetail()),
   },
 };
 byId("flip").addEventListener("click", flip);
 byId("reverse").addEventListener("click", reverse);
+byId("wall")?.addEventListener("click", switchWall);

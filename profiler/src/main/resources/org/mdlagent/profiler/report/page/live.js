@@ -41,14 +41,18 @@ function again(path) {
 
 function update(news) {
   const { zoomed, chosen } = flame;
+  restoreWhole();
   merge(news);
   countCalls();
+  keepWhole();
+  isPart() && takePart();
   read();
   flame.zoomed = again(zoomed) ?? flame.root;
   flame.chosen = again(chosen) ?? null;
   table.select();
   drawView();
   redrawDetail();
+  askStrip();
 }
 
 function redrawDetail() {
@@ -152,6 +156,7 @@ function startLive() {
   view.opened = readHeat;
   showState("");
   countCalls();
+  askStrip();
   data.runs && setTimeout(follow, NEWS_MILLIS);
 }
 

@@ -1,11 +1,14 @@
 /*
  * A part of the session: a range of time and a thread, which the table and the flame graph show. The strip above them
- * shows all CPU time, and the part is selected in it. A served page has no single samples.
+ * shows all CPU time, and the part is selected in it. A served page requests the samples (asked.js).
  */
 
 const STRIP = { column: 7, columnsMin: 60, columnsMax: 240, top: 4 };
-/** `from` and `to` are in milliseconds since 1970, null for the whole session; `thread` is a position, -1 for all. */
-const part = { from: null, to: null, thread: -1, samples: [], begin: 0, end: 0, whole: null };
+/**
+ * `from` and `to` are in milliseconds since 1970, null for the whole session; `thread` is a position, -1 for all. `of` has
+ * the paths of the samples, `whole` what the page shows of the whole session. `asked`: a served page has requested samples.
+ */
+const part = { from: null, to: null, thread: -1, samples: [], begin: 0, end: 0, of: null, whole: null, asked: false };
 
 /** Figures that a part has instead of those of the whole session. */
 const FIGURES = [
@@ -13,16 +16,26 @@ const FIGURES = [
   "p50Nanos", "p90Nanos", "p99Nanos", "p999Nanos", "maxNanos", "cpuNanos", "cpuError", "cpuTotalNanos", "cpuTotalError", "latency"];
 
 /** In the data, a sample is four numbers: milliseconds since the previous one, thread, path or -1, and weight. */
-function readSamples() {
+function readSamples({ frames, paths }) {
   const numbers = data.samples ?? [];
   let millis = Date.parse(data.session.started);
-  part.begin = millis;
+  Object.assign(part, { begin: millis, samples: [], of: { frames, paths } });
   for (let i = 0; i < numbers.length; i += 4) {
     millis += numbers[i];
     part.samples.push({ millis, thread: numbers[i + 1], path: numbers[i + 2], weight: numbers[i + 3] });
   }
   part.end = Math.max(millis + 1, part.begin + (data.elapsedNanos ?? 0) / 1e6);
-  part.whole = { paths: data.paths, functions: data.functions.map((f) => Object.fromEntries(FIGURES.map((key) => [key, f[key]]))) };
+}
+
+function keepWhole() {
+  const { frames, paths, waits } = data;
+  part.whole = { frames, paths, waits, functions: data.functions.map((f) => Object.fromEntries(FIGURES.map((key) => [key, f[key]]))) };
+}
+
+function restoreWhole() {
+  const { functions, ...others } = part.whole;
+  Object.assign(data, others);
+  functions.forEach((whole, i) => Object.assign(data.functions[i], whole));
 }
 
 const isPart = () => part.from !== null || part.thread >= 0;
@@ -48,7 +61,7 @@ function countByPath(samples) {
 
 /** The paths with the time of some samples, in the format of the data. */
 function pathsOf(counts) {
-  const paths = [...part.whole.paths];
+  const paths = [...part.of.paths];
   for (let i = 0; i < paths.length; i += 4) {
     paths[i + 3] = (counts.get(i / 4) ?? 0) * data.nanosPerSample;
     paths[i + 2] = paths[i + 3];
@@ -65,8 +78,9 @@ function pathsOf(counts) {
 /** Calls `tell` once for each function on a path, innermost first. */
 function eachFunction(path, tell) {
   const met = new Set();
-  for (let at = path, last = true; at >= 0; at = part.whole.paths[4 * at + 1], last = false) {
-    const position = data.frames[part.whole.paths[4 * at]].function;
+  const { frames, paths } = part.of;
+  for (let at = path, last = true; at >= 0; at = paths[4 * at + 1], last = false) {
+    const position = frames[paths[4 * at]].function;
     if (position !== undefined && !met.has(position)) {
       met.add(position);
       tell(position, last);
@@ -137,20 +151,22 @@ function callsIn(f, columns) {
 
 /** Gives paths and functions the figures of the part, or those of the session. */
 function takePart() {
+  restoreWhole();
+  if (!isPart()) {
+    return;
+  }
   const chosen = samplesIn(part.thread);
-  const counts = isPart() ? countByPath(chosen) : null;
-  data.paths = counts ? pathsOf(counts) : part.whole.paths;
-  const cpu = counts && cpuOf(counts, chosen.reduce((sum, { weight }) => sum + weight, 0) / Math.max(1, chosen.length));
+  const counts = countByPath(chosen);
+  const cpu = cpuOf(counts, chosen.reduce((sum, { weight }) => sum + weight, 0) / Math.max(1, chosen.length));
   const columns = columnsIn(partOf());
+  // Time slices do not distinguish threads, and a served page does not have those of all functions.
+  const knowsCalls = part.thread < 0 && !data.source;
+  Object.assign(data, { frames: part.of.frames, paths: pathsOf(counts), waits: [] });
   data.functions.forEach((f, i) => {
-    const whole = part.whole.functions[i];
-    Object.assign(f, whole);
-    if (counts) {
-      FIGURES.forEach((key) => (f[key] = key === "latency" ? [] : undefined));
-      // Time slices do not distinguish threads.
-      part.thread < 0 && Object.assign(f, callsIn(f, columns), { callsExact: whole.callsExact });
-      Object.assign(f, cpu(i));
-    }
+    const { callsExact } = f;
+    FIGURES.forEach((key) => (f[key] = key === "latency" ? [] : undefined));
+    knowsCalls && Object.assign(f, callsIn(f, columns), { callsExact });
+    Object.assign(f, cpu(i));
   });
 }
 
@@ -171,7 +187,7 @@ function stripParts(columns) {
     if (part.thread >= 0 && thread !== part.thread) {
       continue;
     }
-    const frame = path < 0 ? null : data.frames[part.whole.paths[4 * path]];
+    const frame = path < 0 ? null : part.of.frames[part.of.paths[4 * path]];
     const key = `${frame?.function === undefined ? "-" : "+"}${frame?.image ?? ""}`;
     images.has(key) || images.set(key, { frame, sum: 0, columns: new Array(columns).fill(0) });
     const of = images.get(key);
@@ -225,7 +241,9 @@ function describePart() {
     return `${cpu}. Drag over it to choose a part; the white is idle.`;
   }
   const when = part.from === null ? "" : `${preciseClock(from)} to ${preciseClock(to)}: `;
-  return `${when}${cpu}; ${part.thread >= 0 ? "of one thread CPU time alone is known" : describeSlices([...columnsIn([from, to])])}`;
+  return `${when}${cpu}; ${part.thread >= 0
+    ? "of one thread CPU time alone is known"
+    : data.source ? "the report (mdl report) has the calls too" : describeSlices([...columnsIn([from, to])])}`;
 }
 
 /** Slices are consecutive. */
@@ -326,11 +344,7 @@ function returnToPart(place) {
 
 KEPT.push({ keep: keepPart, take: returnToPart });
 
-function startPart() {
-  if (part.samples.length === 0) {
-    return;
-  }
-  byId("part").hidden = false;
+function offerThreads() {
   const all = data.sampledThreads.reduce((sum, { samples }) => sum + samples, 0);
   const options = data.sampledThreads
     .map((thread, i) => ({ ...thread, i }))
@@ -339,7 +353,16 @@ function startPart() {
     .map(({ i, tid, samples }) => element("option", { value: i },
       `${tid === 0 ? "other threads" : nameOfThread(tid)}, ${percent(samples / all * 100)}`));
   byId("thread").replaceChildren(element("option", { value: -1 }, "all threads"), ...options);
+  byId("thread").value = part.thread;
   byId("thread").hidden = options.length < 2;
+}
+
+function startPart() {
+  if (part.samples.length === 0) {
+    return;
+  }
+  byId("part").hidden = false;
+  offerThreads();
   byId("thread").addEventListener("change", (event) => choosePart(part.from, part.to, Number(event.target.value)));
   byId("part-all").addEventListener("click", () => choosePart(null, null, -1));
   followBrush();

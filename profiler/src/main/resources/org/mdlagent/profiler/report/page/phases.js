@@ -61,7 +61,7 @@ function describePhase(f, column, cell) {
 
 function drawPhases() {
   const ofCpu = showsCpu() ? cpuCells(phases.columns = cpuColumns()) : null;
-  if (!ofCpu && part.samples.length > 0) {
+  if (!ofCpu && part.samples.length > 0 && !data.source) {
     phases.columns = data.columns;
   }
   byId("phase-cpu").hidden = part.samples.length === 0;
@@ -127,7 +127,7 @@ function drawPhases() {
 
 function switchPhases() {
   phases.cpu = !phases.cpu;
-  drawPhases();
+  VIEWS.phases.draw();
 }
 
 byId("phase-cpu").addEventListener("click", switchPhases);

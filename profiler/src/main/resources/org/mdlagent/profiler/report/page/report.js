@@ -307,7 +307,8 @@ function read() {
 }
 
 function start() {
-  readSamples();
+  readSamples(data);
+  keepWhole();
   read();
   table.sort = COLUMNS.map((column) => column.key).find((k) => k?.replace("Nanos", "") === data.sortedBy) ?? "calls";
   table.descending = table.sort !== "name";

@@ -82,6 +82,17 @@ public class HtmlReportTest {
     }
 
     @Test
+    void shouldHoldTheTimeOffTheProcessorsByPath() throws IOException {
+        JsonNode data = data(report(Profiles.read(SessionImage.waitsSample(), directory)));
+
+        assertThat(data.at("/waits").size()).isEqualTo(8 + 1);
+        // Of main, and of work called by it.
+        assertThat(data.at("/waits/0").asLong()).isEqualTo(30_000);
+        assertThat(data.at("/waits/1").asLong()).isEqualTo(20_000);
+        assertThat(data.at("/paths/2").asLong()).isEqualTo(8_500);
+    }
+
+    @Test
     void shouldHoldTheSourceLinesThatSamplesHaveMet() throws IOException {
         Profile profile = Profiles.read(SessionImage.samplesSample(), directory);
         FunctionSource source = new FunctionSource(

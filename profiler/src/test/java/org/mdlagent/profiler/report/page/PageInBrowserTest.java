@@ -126,6 +126,30 @@ class PageInBrowserTest {
         }
     }
 
+    @Test
+    void shouldShowWhereThreadsWaitByTheWallClock() throws Exception {
+        Profile profile = Profiles.read(SessionImage.waitsSample(), directory.resolve("session"));
+        StringBuilder page = new StringBuilder();
+        HtmlReport.write(profile, Timeline.NONE, List.of(), ProfileOrder.TOTAL, 100, page);
+        try (Browser browser = new Browser(directory)) {
+            browser.open(write(page), 1280, false);
+            browser.click("#show-flame");
+            String cpu = browser.text(NAMES);
+            String count = browser.text("byId('count').textContent");
+            browser.press("w");
+
+            assertThat(cpu).isEqualTo("main work leaf rec leaf work leaf rec");
+            assertThat(count).isEqualTo("10.5 us in 8 paths");
+            assertThat(browser.text(NAMES)).isEqualTo("main work [waiting] leaf rec rec [waiting] leaf work leaf rec");
+            assertThat(browser.text("byId('count').textContent")).isEqualTo("40.5 us in 9 paths");
+            assertThat(browser.text("byId('images').textContent")).contains("[waiting] 74.1 %");
+            assertThat(browser.text("location.hash")).contains("wall=on");
+            browser.press("r");
+            assertThat(browser.text(NAMES)).startsWith("[waiting] work main rec main");
+            assertThat(browser.exceptions()).isEmpty();
+        }
+    }
+
     /// Of 1 s `work` has the first half, in the thread `first`, and `leaf` the second, in the other one.
     @Test
     void shouldShowAPartOfTheSessionByTimeAndByThread() throws Exception {
@@ -410,6 +434,46 @@ class PageInBrowserTest {
             } finally {
                 server.stop(0);
             }
+        }
+    }
+
+    /// The part that the reader has chosen stays when new figures and new samples arrive.
+    @Test
+    void shouldChooseAPartOfAProgramThatRuns() throws Exception {
+        Profile profile = Profiles.read(SessionImage.samplesSample(), directory.resolve("session"));
+        LiveReport first = new LiveReport(profile, true, 1_000);
+        AtomicReference<LiveReport> now = new AtomicReference<>(first);
+        HttpServer server = serve((uri, out) -> {
+            switch (uri.getPath()) {
+                case "/s/profile.json" -> now.get().writeNews(number(uri, "since"), Set.of(), out);
+                case "/s/samples.json" -> now.get().writeSamples(out);
+                default -> now.get().writePage("/s", out);
+            }
+        });
+        try (Browser browser = new Browser(directory)) {
+            browser.open(address(server), 1280, false);
+            browser.await("!byId('part').hidden && document.querySelectorAll('#strip path').length > 0");
+            String threads = browser.text("[...byId('thread').options].map((one) => one.text).join()");
+            String whole = browser.text("String(data.functions[1].calls ?? '-')");
+            browser.eval("choosePart(part.begin, part.begin + 500)");
+            browser.click("#show-flame");
+            String names = browser.text(NAMES);
+            now.set(first.next(profile, true, 2_000));
+            browser.await("data.look === 2000");
+
+            assertThat(threads).contains("all threads", "first (101), 50.0 %", "second (102), 50.0 %");
+            assertThat(browser.text(NAMES)).isEqualTo(names).doesNotContain("rec");
+            assertThat(browser.text("byId('part-says').textContent"))
+                    .endsWith("the report (mdl report) has the calls too");
+            assertThat(browser.text("String(data.functions[1].calls ?? '-')")).isEqualTo("-");
+            browser.eval("choosePart(null, null)");
+            assertThat(browser.text("String(data.functions[1].calls ?? '-')")).isEqualTo(whole);
+            assertThat(browser.text(NAMES)).contains("rec");
+            browser.click("#show-phases");
+            assertThat(browser.text("phases.columns.length")).isEqualTo(browser.text("2 * stripColumns()"));
+            assertThat(browser.exceptions()).isEmpty();
+        } finally {
+            server.stop(0);
         }
     }
 }
