@@ -294,8 +294,13 @@ public final class Agent {
             throws IOException {
         long look = System.nanoTime();
         TimeSlices slices = new TimeSlices(header, api::allocate, exact, options.sliceMillis(), tscHz());
+        boolean writesSlices = true;
         while (true) {
             long next = metrics.areMeasured() ? Math.min(ticks.due, look) : ticks.due;
+            if (writesSlices) {
+                long now = System.nanoTime();
+                next = now + Math.min(next - now, slices.nanosToEnd(api.tsc()));
+            }
             followUntil(next, probes, collector, ticks, control, detachment, metrics);
             if (detachment.isDetached()) {
                 followed = detachment.rest(control, followed);
@@ -313,10 +318,13 @@ public final class Agent {
                 hot.look();
             }
             ticks.goOnWhenDue();
-            long now = api.tsc();
-            if (slices.isDue(now) && collector.settle()) {
-                slices.write(api.tsc());
-                slices.setWritingTicks(api.tsc() - now);
+            if (slices.isDue(api.tsc())) {
+                long begin = api.threadNanos();
+                writesSlices = collector.settle();
+                if (writesSlices) {
+                    slices.write(api.tsc());
+                    slices.setWritingNanos(api.threadNanos() - begin);
+                }
             }
         }
     }

@@ -13,9 +13,8 @@ import org.mdlagent.arch.shim.Memory;
 /// Writes time slices: at intervals, the increase of each function's measurements goes into a ring in the
 /// session file ([SliceRing]). The ring covers at least the last hour, except at the start of a session.
 ///
-/// A slice of a young session is a tenth of a second long, so that a program of ten seconds has sixty, unless
-/// there are so many functions that writing would take more than its share of the time. From eight minutes on
-/// a slice is ten seconds.
+/// A slice of a young session is 25 ms long, so that a program of 1.6 seconds has sixty, unless there are so many
+/// functions that writing would take more than its share of the time. From eight minutes on a slice is ten seconds.
 ///
 /// Used by one thread, the agent's.
 public final class TimeSlices {
@@ -25,7 +24,13 @@ public final class TimeSlices {
 
     private static final double WRITING_PART = 0.003;
 
-    private static final double SHORTEST_SECONDS = 0.1;
+    /// The share while writing has taken less CPU time than this since the session began: its code is not compiled yet,
+    /// and short runs need slices, too.
+    private static final double EARLY_PART = 0.02;
+
+    private static final long EARLY_NANOS = 50_000_000;
+
+    private static final double SHORTEST_SECONDS = 0.025;
     private static final double LONGEST_SECONDS = 10;
 
     private final long header;
@@ -41,10 +46,13 @@ public final class TimeSlices {
 
     private long begin;
     private long writingTicks;
-    private long lastTicks;
+    private long writtenNanos;
     private long agentNanos;
     private long programNanos;
     private double probeTicks;
+
+    /// Whether nothing was called in the last slice.
+    private boolean idle;
 
     /// A function's data in a slice.
     private record Part(byte[] bytes, long ticks) {}
@@ -69,13 +77,19 @@ public final class TimeSlices {
         return tsc - begin >= length();
     }
 
+    /// Nanoseconds until the slice is over; [Long#MAX_VALUE] while nothing is called, because an idle program wakes
+    /// nobody.
+    public long nanosToEnd(long tsc) {
+        return idle ? Long.MAX_VALUE : (long) Math.max(0, (begin + length() - tsc) / ticksPerSecond * 1e9);
+    }
+
     private long length() {
         if (fixedTicks > 0) {
             return fixedTicks;
         }
         double age = begin - Memory.getLong(header + HeaderDescriptor.ARMED_TSC);
         return (long) Math.clamp(
-                Math.max(age / AGE_PART, writingTicks / WRITING_PART),
+                Math.max(age / AGE_PART, writingTicks / (writtenNanos < EARLY_NANOS ? EARLY_PART : WRITING_PART)),
                 SHORTEST_SECONDS * ticksPerSecond,
                 LONGEST_SECONDS * ticksPerSecond);
     }
@@ -92,15 +106,15 @@ public final class TimeSlices {
             }
         }
         publish(parts, tsc);
+        idle = parts.isEmpty();
         begin = tsc;
     }
 
-    /// Sets how long writing the last slice took, in ticks. The first slice does not count, because its code
-    /// was just compiled. The shorter of the last two counts, because the other may have waited for a
-    /// processor.
-    public void setWritingTicks(long ticks) {
-        writingTicks = ring.complete() > 1 ? Math.min(ticks, lastTicks) : 0;
-        lastTicks = ticks;
+    /// Sets the CPU time that writing the last slice took. The first slice does not count, because its code was just
+    /// loaded.
+    public void setWritingNanos(long nanos) {
+        writtenNanos += nanos;
+        writingTicks = ring.complete() > 1 ? (long) (nanos * ticksPerSecond / 1e9) : 0;
     }
 
     /// A function's data in the slice, null if there is none.

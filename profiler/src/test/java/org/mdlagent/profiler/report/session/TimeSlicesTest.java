@@ -112,21 +112,32 @@ class TimeSlicesTest {
     void shouldMakeSlicesLongerWhereWritingThemIsDear() throws IOException {
         try (LiveFile file = new LiveFile(directory, 1, LIMIT)) {
             TimeSlices slices = slices(file, false, 0);
-            long first = LiveFile.START_TSC + SECOND / 10;
+            long first = LiveFile.START_TSC + SECOND / 40;
             assertThat(slices.isDue(first - 1000)).isFalse();
             write(file, slices, first);
-            slices.setWritingTicks(SECOND / 10);
-            assertThat(slices.isDue(first + SECOND / 10)).isTrue();
+            slices.setWritingNanos(100_000_000);
+            assertThat(slices.isDue(first + SECOND / 40)).isTrue();
 
-            long second = first + SECOND / 10;
+            long second = first + SECOND / 40;
             write(file, slices, second);
-            slices.setWritingTicks(6 * SECOND / 1000);
+            slices.setWritingNanos(6_000_000);
             assertLength(slices, second, 2);
-            // It has waited for a processor.
-            slices.setWritingTicks(SECOND);
-            assertLength(slices, second, 2);
-            slices.setWritingTicks(SECOND);
+            slices.setWritingNanos(1_000_000_000);
             assertLength(slices, second, 10);
+        }
+    }
+
+    @Test
+    void shouldWakeNobodyForSlicesOfAnIdleProgram() throws IOException {
+        try (LiveFile file = new LiveFile(directory, 1, LIMIT)) {
+            TimeSlices slices = slices(file, false, 1000);
+            assertThat(slices.nanosToEnd(LiveFile.START_TSC)).isEqualTo(1_000_000_000);
+            write(file, slices, LiveFile.START_TSC + SECOND);
+            assertThat(slices.nanosToEnd(LiveFile.START_TSC + SECOND)).isEqualTo(Long.MAX_VALUE);
+            file.sampled(0, 100, 10, 5_000);
+            write(file, slices, LiveFile.START_TSC + 2 * SECOND);
+            assertThat(slices.nanosToEnd(LiveFile.START_TSC + 5 * SECOND / 2)).isEqualTo(500_000_000);
+            assertThat(slices.nanosToEnd(LiveFile.START_TSC + 4 * SECOND)).isZero();
         }
     }
 
@@ -147,7 +158,7 @@ class TimeSlicesTest {
             file.sampled(0, 100, 10, 5_000);
 
             end(file, slices, 1);
-            slices.setWritingTicks(SECOND);
+            slices.setWritingNanos(1_000_000_000);
             end(file, slices, 2);
 
             try (SessionReader reader = SessionReader.open(directory)) {
