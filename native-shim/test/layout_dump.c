@@ -198,15 +198,28 @@ int main(void) {
   FIELD(mdl_blocks, capacity);
   FIELD(mdl_blocks, count);
   FIELD(mdl_blocks, table);
+  FIELD(mdl_blocks, block_capacity);
+  FIELD(mdl_blocks, block_count);
+  FIELD(mdl_blocks, arcs);
+  FIELD(mdl_blocks, arc_capacity);
+  FIELD(mdl_blocks, arc_count);
   SIZE(mdl_blocks);
 
   FIELD(mdl_block, address);
   FIELD(mdl_block, size);
   FIELD(mdl_block, function);
   FIELD(mdl_block, instructions);
-  FIELD(mdl_block, kind);
+  FIELD(mdl_block, last);
   FIELD(mdl_block, lines);
+  FIELD(mdl_block, counter);
   SIZE(mdl_block);
+
+  FIELD(mdl_arc, from);
+  FIELD(mdl_arc, to);
+  FIELD(mdl_arc, kind);
+  FIELD(mdl_arc, counter);
+  FIELD(mdl_arc, target);
+  SIZE(mdl_arc);
   FIELD(mdl_process, owner);
   FIELD(mdl_process, next);
   FIELD(mdl_process, started_nanos);

@@ -28,7 +28,8 @@ enum mdl_session_state { MDL_STARTING = 0, MDL_ARMED = 1, MDL_ENDED = 2, MDL_AGE
  * MDL_UNTRAPPED: a thread of it may block SIGTRAP or SIGILL, so no byte of its text may trap.
  * MDL_COUNTS: calls are counted, and none is timed.
  * MDL_COVERAGE, with MDL_COUNTS: the first call of a function ends its lease, and is the one that is counted.
- * MDL_BLOCKS, with MDL_COUNTS: so are basic blocks. */
+ * MDL_BLOCKS, with MDL_COUNTS: so are basic blocks.
+ * MDL_ARCS, with MDL_BLOCKS: computed jumps are told apart. */
 enum mdl_session_flag {
   MDL_EXACT = 1,
   MDL_UNPROFILED = 2,
@@ -41,7 +42,8 @@ enum mdl_session_flag {
   MDL_UNTRAPPED = 256,
   MDL_COUNTS = 512,
   MDL_COVERAGE = 1024,
-  MDL_BLOCKS = 2048
+  MDL_BLOCKS = 2048,
+  MDL_ARCS = 4096
 };
 
 /* How long it is waited until threads fetch what was stored to text. MDL_SYNC_NONE: neither is to be had. */
@@ -585,29 +587,56 @@ struct mdl_pc_samples {
 };
 
 /*
- * Basic blocks of functions that run as copies with counters (record/block_counts.h). A block ends at a jump, a return or a call, or
- * before code that is jumped to. It is complete before it is counted in `count`.
+ * Basic blocks of functions that run as copies with counters (record/block_counts.h). A block ends at a jump, a return, a call or a
+ * system call, and before code that is jumped to. A block runs as often as its arcs lead to it, and as often as its arcs lead away:
+ * from these equations follow the counts of blocks and arcs without a counter.
  */
 struct mdl_blocks {
-  uint64_t at;       /*  0 address that counters are at, but for a thread's base of GS */
-  uint64_t room;     /*  8 bytes reserved there */
-  uint32_t capacity; /* 16 counters of a thread */
-  uint32_t count;    /* 20 published with release after the rows */
-  uint64_t table;    /* 24 struct mdl_block[capacity], by the number of their counter */
+  uint64_t at;             /*  0 address that counters are at, but for a thread's base of GS */
+  uint64_t room;           /*  8 bytes reserved there */
+  uint32_t capacity;       /* 16 counters of a thread */
+  uint32_t count;          /* 20 counters in use */
+  uint64_t table;          /* 24 struct mdl_block[block_capacity] */
+  uint32_t block_capacity; /* 32 */
+  uint32_t block_count;    /* 36 published with release after the rows, before any of their counters is used */
+  uint64_t arcs;           /* 40 struct mdl_arc[arc_capacity] */
+  uint32_t arc_capacity;   /* 48 */
+  uint32_t arc_count;      /* 52 published with release after the rows and the blocks' count */
 };
 
 struct mdl_block {
-  uint64_t address;  /*  0 of its first instruction, less the bias of its image */
-  uint32_t size;     /*  8 bytes */
-  uint32_t function; /* 12 index of the function, whose image it is in */
+  uint64_t address;      /*  0 of its first instruction, less the bias of its image */
+  uint32_t size;         /*  8 bytes */
+  uint32_t function;     /* 12 index of the function, whose image it is in */
   uint32_t instructions; /* 16 */
-  uint32_t kind;     /* 20 enum mdl_block_kind */
-  uint64_t lines;    /* 24 uint32_t[]: how many source lines it has code of; of each its file, as offset of a struct mdl_string, and
-                           its number. 0: not known */
+  uint32_t last;         /* 20 offset of its last instruction */
+  uint64_t lines;        /* 24 uint32_t[]: how many source lines it has code of; of each its file, as offset of a struct mdl_string,
+                               and its number. 0: not known */
+  uint32_t counter;      /* 32 number of its counter; UINT32_MAX: none */
+  uint32_t reserved;     /* 36 */
 };
 
-/* MDL_BLOCK_ENTERED: not a block. It counts jumps into the middle of blocks of the function, by addresses that are computed. */
-enum mdl_block_kind { MDL_BLOCK_CODE = 0, MDL_BLOCK_ENTERED = 1 };
+struct mdl_arc {
+  uint32_t from;    /*  0 number of a block; UINT32_MAX: outside of the function */
+  uint32_t to;      /*  4 the same */
+  uint32_t kind;    /*  8 enum mdl_arc_kind */
+  uint32_t counter; /* 12 number of its counter; UINT32_MAX: none */
+  uint32_t target;  /* 16 address outside that it leads to, less the bias of the image; 0: not known */
+};
+
+/* As FunctionCopy.Arc.Kind. MDL_ARC_UNFORESEEN is no arc between blocks: it counts computed jumps to where none was foreseen, in the
+ * function of the block that it comes from. */
+enum mdl_arc_kind {
+  MDL_ARC_NEXT = 0,
+  MDL_ARC_JUMP = 1,
+  MDL_ARC_COMPUTED = 2,
+  MDL_ARC_CALL = 3,
+  MDL_ARC_RETURN = 4,
+  MDL_ARC_ENTRY = 5,
+  MDL_ARC_LEAVE = 6,
+  MDL_ARC_HANDLER = 7,
+  MDL_ARC_UNFORESEEN = 8
+};
 
 struct mdl_string {
   uint32_t length;
@@ -647,7 +676,8 @@ MDL_AT(mdl_thread, tail, 128);
 MDL_AT(mdl_thread, owner, 192);
 static_assert(sizeof(struct mdl_thread) == 304, "mdl_thread");
 MDL_AT(mdl_blocks, table, 24);
-static_assert(sizeof(struct mdl_block) == 32, "mdl_block");
+static_assert(sizeof(struct mdl_block) == 40, "mdl_block");
+static_assert(sizeof(struct mdl_arc) == 20, "mdl_arc");
 MDL_AT(mdl_process, started_nanos, 48);
 static_assert(sizeof(struct mdl_process) == 144, "mdl_process");
 MDL_AT(mdl_metric, since_tsc, 56);

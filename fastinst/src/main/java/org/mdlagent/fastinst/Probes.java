@@ -67,14 +67,14 @@ public final class Probes {
     private final ProbePoints points;
 
     /// @param sync             tells when all cores have fetched changed code
-    /// @param countsBlocks     whether functions run as copies that count their basic blocks
+    /// @param copied           what copies of functions count while the functions run as them
     /// @param libraryFunctions room for functions of libraries opened later
     /// @param notes            receives what was found but left alone, for the log
     public Probes(
             NativeApi api,
             CoreSync sync,
             boolean exact,
-            boolean countsBlocks,
+            CopiedCounts copied,
             int libraryFunctions,
             ProbeFilter filter,
             List<String> notes) {
@@ -90,8 +90,10 @@ public final class Probes {
         sites = new SiteTable(tables, code, api.session());
         learned = new LearnedSites(sites, functions, api.session());
         BlockTable blocks = new BlockTable(api, tables);
-        FunctionCopies copies =
-                countsBlocks ? new FunctionCopies(api, instructions, code, arena, trampolines, blocks, notes) : null;
+        FunctionCopies copies = copied == CopiedCounts.NONE
+                ? null
+                : new FunctionCopies(
+                        api, instructions, code, arena, trampolines, blocks, copied == CopiedCounts.ARCS, notes);
         lines = new SourceLines(api, functions, blocks, notes);
         FilteredFunctions filtered = new FilteredFunctions(api, filter);
         Installer installer = new Installer(

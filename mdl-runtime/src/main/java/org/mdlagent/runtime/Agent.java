@@ -112,7 +112,7 @@ public final class Agent {
                 api,
                 sync(),
                 exact,
-                options.collected() == Collected.BLOCKS,
+                options.collected().copied(),
                 options.libraryFunctions(),
                 new Filter(options),
                 notes);

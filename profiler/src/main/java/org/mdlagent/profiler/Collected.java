@@ -3,6 +3,7 @@ package org.mdlagent.profiler;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.layout.HeaderDescriptor;
+import org.mdlagent.fastinst.CopiedCounts;
 
 /// What a session holds of its functions. Each constant has a [Collector] in the agent.
 public enum Collected {
@@ -13,10 +14,14 @@ public enum Collected {
     /// Whether a function has been called. Its probe goes off at the first call.
     COVERAGE(HeaderDescriptor.FLAG_COUNTS | HeaderDescriptor.FLAG_COVERAGE),
     /// The number of calls, and how often each basic block of functions ran.
-    BLOCKS(HeaderDescriptor.FLAG_COUNTS | HeaderDescriptor.FLAG_BLOCKS);
+    BLOCKS(HeaderDescriptor.FLAG_COUNTS | HeaderDescriptor.FLAG_BLOCKS),
+    /// The same, and how often each way of control between blocks was taken.
+    ARCS(HeaderDescriptor.FLAG_COUNTS | HeaderDescriptor.FLAG_BLOCKS | HeaderDescriptor.FLAG_ARCS);
 
-    private static final int FLAGS =
-            HeaderDescriptor.FLAG_COUNTS | HeaderDescriptor.FLAG_COVERAGE | HeaderDescriptor.FLAG_BLOCKS;
+    private static final int FLAGS = HeaderDescriptor.FLAG_COUNTS
+            | HeaderDescriptor.FLAG_COVERAGE
+            | HeaderDescriptor.FLAG_BLOCKS
+            | HeaderDescriptor.FLAG_ARCS;
 
     private final int flags;
 
@@ -47,8 +52,23 @@ public enum Collected {
             case "counts" -> COUNTS;
             case "coverage" -> COVERAGE;
             case "blocks" -> BLOCKS;
+            case "arcs" -> ARCS;
             default -> null;
         };
+    }
+
+    /// What copies of functions count for it.
+    public CopiedCounts copied() {
+        return switch (this) {
+            case BLOCKS -> CopiedCounts.BLOCKS;
+            case ARCS -> CopiedCounts.ARCS;
+            default -> CopiedCounts.NONE;
+        };
+    }
+
+    /// Whether basic blocks are counted.
+    public boolean hasBlocks() {
+        return copied() != CopiedCounts.NONE;
     }
 
     /// Its name in options and reports, in lower case.

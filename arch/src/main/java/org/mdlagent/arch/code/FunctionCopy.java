@@ -2,19 +2,54 @@ package org.mdlagent.arch.code;
 
 import java.util.List;
 
-/// The plan of a copy of a function that counts how often each of its basic blocks runs.
+/// The plan of a copy of a function that counts how often its basic blocks run and the arcs between them
+/// are taken.
 ///
-/// A block ends at a jump, a return or a call, and before an instruction that is jumped to: all of it runs,
-/// or nothing. Each block has one counter of eight bytes, in the order of [#blocks].
+/// A block ends at a jump, a return, a call or a system call, and before an instruction that is jumped to:
+/// all of it runs, or nothing. A block runs as often as its arcs lead to it, and as often as its arcs lead
+/// away. So some counters of eight bytes tell the counts of all blocks and arcs.
 public interface FunctionCopy {
+    /// Instead of the number of a block, a counter or an instruction.
+    int NONE = -1;
+
     /// In ascending order of address within each piece.
     List<Block> blocks();
 
     /// @param size         in bytes
     /// @param instructions their addresses
-    record Block(int size, long[] instructions) {}
+    /// @param counter      number of its counter, [#NONE] if its count follows from others
+    record Block(int size, long[] instructions, int counter) {}
 
-    /// Number of counters: one for each block, and one for jumps into the middle of blocks if there can be such.
+    List<Arc> arcs();
+
+    /// A way that control takes.
+    ///
+    /// @param from    number of a block, [#NONE] if control comes from outside
+    /// @param to      the same
+    /// @param counter as of a block
+    /// @param target  address outside that a direct jump or call leads to, else 0
+    record Arc(int from, int to, Kind kind, int counter, long target) {
+        /// In the order of `enum mdl_arc_kind`.
+        public enum Kind {
+            /// To the block behind: a jump that is not taken, or no jump.
+            NEXT,
+            JUMP,
+            /// Where it comes from is known if computed jumps are told apart.
+            COMPUTED,
+            CALL,
+            /// From a call or system call. A call may return never, or more than once.
+            RETURN,
+            ENTRY,
+            /// A return, or the end of the program.
+            LEAVE,
+            /// To where an exception continues.
+            HANDLER,
+            /// Not an arc between blocks: computed jumps to where none was foreseen. Counts are wrong if
+            /// there are any.
+            UNFORESEEN
+        }
+    }
+
     int counters();
 
     /// Bytes of the copy.
@@ -35,6 +70,9 @@ public interface FunctionCopy {
 
     /// Offset in the last [#code] of the instruction at an address, -1 if none begins there.
     int place(long address);
+
+    /// Offset in the last [#code] where jumps to the instruction at an address arrive.
+    int landing(long address);
 
     /// Where the copy of a piece ends, in the last [#code].
     int end(int piece);

@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.function.LongPredicate;
 import org.mdlagent.arch.shim.NativeApi;
 
-/// Copies whole functions, with a counter in each basic block.
+/// Copies whole functions, with counters of basic blocks.
 public interface FunctionCopying {
     /// Plans a copy.
     ///
@@ -13,9 +13,15 @@ public interface FunctionCopying {
     /// @param readable whether the eight bytes at an address can be read: tables of jump targets are looked
     ///     for there
     /// @param fixed    whether instructions may name addresses of the image as constants
+    /// @param jumps    whether computed jumps are told apart
     /// @throws IllegalArgumentException if there is no copy with the same effect; the message is the reason
     FunctionCopy plan(
-            NativeApi decoder, List<CodePiece> pieces, List<Long> pads, LongPredicate readable, boolean fixed);
+            NativeApi decoder,
+            List<CodePiece> pieces,
+            List<Long> pads,
+            LongPredicate readable,
+            boolean fixed,
+            boolean jumps);
 
     /// What a piece of code names outside of itself: where direct jumps and calls lead, and data at
     /// distances from their

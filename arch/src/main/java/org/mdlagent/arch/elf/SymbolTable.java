@@ -20,6 +20,7 @@ public final class SymbolTable {
 
     private static final int TYPE_VARIABLE = 1;
     static final int TYPE_FUNCTION = 2;
+    private static final int TYPE_FILE = 4;
     private static final int TYPE_RESOLVER = 10;
     private static final int BINDING_LOCAL = 0;
     private static final int BINDING_WEAK = 2;
@@ -210,6 +211,18 @@ public final class SymbolTable {
     /// A function's name, mangled.
     public String name(int function) {
         return nameOf(entries[function]);
+    }
+
+    /// The source file that the table names for a local function, null for others.
+    public @Nullable String file(int function) {
+        int at = entries[function];
+        if (symbols.byteAt(at * ENTRY_SIZE + 4) >> 4 != BINDING_LOCAL) {
+            return null;
+        }
+        while (at >= 0 && (symbols.byteAt(at * ENTRY_SIZE + 4) & 15) != TYPE_FILE) {
+            at--;
+        }
+        return at < 0 ? "" : nameOf(at);
     }
 
     /// All its names, mangled, the preferred one first.

@@ -6,13 +6,11 @@ public final class BlockDescriptor {
     public static final long SIZE_AT = 8;
     public static final long FUNCTION = 12;
     public static final long INSTRUCTIONS = 16;
-    public static final long KIND = 20;
+    public static final long LAST = 20;
     public static final long LINES = 24;
+    public static final long COUNTER = 32;
 
-    public static final long SIZE = 32;
-
-    public static final int KIND_CODE = 0;
-    public static final int KIND_ENTERED = 1;
+    public static final long SIZE = 40;
 
     private BlockDescriptor() {}
 }

@@ -7,8 +7,13 @@ public final class BlocksDescriptor {
     public static final long CAPACITY = 16;
     public static final long COUNT = 20;
     public static final long TABLE = 24;
+    public static final long BLOCK_CAPACITY = 32;
+    public static final long BLOCK_COUNT = 36;
+    public static final long ARCS = 40;
+    public static final long ARC_CAPACITY = 48;
+    public static final long ARC_COUNT = 52;
 
-    public static final long SIZE = 32;
+    public static final long SIZE = 56;
 
     private BlocksDescriptor() {}
 }

@@ -103,6 +103,7 @@ public final class HeaderDescriptor {
     public static final int FLAG_COUNTS = 512;
     public static final int FLAG_COVERAGE = 1024;
     public static final int FLAG_BLOCKS = 2048;
+    public static final int FLAG_ARCS = 4096;
 
     public static final int BOOT_BYTES = 40;
     public static final int PROGRAM_BYTES = 1024;

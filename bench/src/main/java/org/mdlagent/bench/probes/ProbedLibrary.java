@@ -18,6 +18,7 @@ import org.mdlagent.arch.session.ThreadBlock;
 import org.mdlagent.arch.session.ThreadBlocks;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.shim.NativeApi;
+import org.mdlagent.fastinst.CopiedCounts;
 import org.mdlagent.fastinst.Probes;
 import org.mdlagent.fastinst.install.ProbeFilter;
 import org.mdlagent.fastinst.snippet.Snippets;
@@ -82,7 +83,7 @@ public final class ProbedLibrary {
         functions = new FunctionRecords(header);
         Memory.putInt(header + HeaderDescriptor.FLAGS, HeaderDescriptor.FLAG_EXACT);
         List<String> notes = new ArrayList<>();
-        probes = new Probes(api, new Membarrier(api), true, false, ROOM, ALL, notes);
+        probes = new Probes(api, new Membarrier(api), true, CopiedCounts.NONE, ROOM, ALL, notes);
         if (!probes.follow() || probes.functionCount() == 0) {
             throw new IOException("no probe is found: " + notes);
         }

@@ -12,14 +12,15 @@ import org.mdlagent.arch.code.CodeMemory;
 import org.mdlagent.arch.code.FunctionCopy;
 import org.mdlagent.arch.elf.DwarfLines;
 import org.mdlagent.arch.elf.SourceLine;
+import org.mdlagent.arch.layout.ArcDescriptor;
 import org.mdlagent.arch.layout.BlockDescriptor;
 import org.mdlagent.arch.layout.BlocksDescriptor;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.shim.NativeApi;
 
-/// The session's basic blocks, and the memory that their counters and the tables of computed jumps are
-/// addressed in.
+/// The session's basic blocks and arcs, and the memory that their counters and the tables of computed jumps
+/// are addressed in.
 public final class BlockTable {
     /// Maximum number of counters, those of images opened later included: for some 10 MB of code.
     private static final int CAPACITY_MAX = 1 << 20;
@@ -39,6 +40,8 @@ public final class BlockTable {
     /// Rows that are not in the session yet.
     private final List<Row> rows = new ArrayList<>();
 
+    private final List<ArcRow> arcs = new ArrayList<>();
+
     /// Blocks whose lines have not been looked up, by their number.
     private final List<Unresolved> unresolved = new ArrayList<>();
 
@@ -46,11 +49,22 @@ public final class BlockTable {
     private long table;
     private long at;
     private long nextTable;
+    private long arcTable;
     private int capacity = CAPACITY_MAX;
-    private int count;
-    private int published;
+    private int blockCapacity = Integer.MAX_VALUE;
+    private int arcCapacity = Integer.MAX_VALUE;
+    private int counters;
 
-    private record Row(long address, int size, int function, int instructions, int kind) {}
+    /// Those added, and those in the session.
+    private int blockCount;
+
+    private int arcCount;
+    private int blocksPublished;
+    private int arcsPublished;
+
+    private record Row(long address, int size, int function, int instructions, int last, int counter) {}
+
+    private record ArcRow(int from, int to, int kind, int counter, long target) {}
 
     private record Place(long address, int block) {}
 
@@ -69,28 +83,50 @@ public final class BlockTable {
         }
     }
 
-    /// Gives a function's blocks their counters.
+    /// Gives a function's blocks and arcs their counters.
     ///
     /// @param bias what addresses of the copy's blocks are above those of the file
     /// @return number of the first counter, -1 if there is no room
     int add(int function, FunctionCopy copy, long bias) {
         open();
-        if (copy.counters() > capacity - count) {
+        List<FunctionCopy.Block> blocks = copy.blocks();
+        boolean fits = copy.counters() <= capacity - counters
+                && blocks.size() <= blockCapacity - blockCount
+                && copy.arcs().size() <= arcCapacity - arcCount;
+        if (!fits) {
             return -1;
         }
-        int first = count;
-        for (FunctionCopy.Block block : copy.blocks()) {
+        for (int i = 0; i < blocks.size(); i++) {
+            FunctionCopy.Block block = blocks.get(i);
             long[] instructions =
                     Arrays.stream(block.instructions()).map(at -> at - bias).toArray();
-            unresolved.add(new Unresolved(count, function, instructions));
-            rows.add(new Row(instructions[0], block.size(), function, instructions.length, BlockDescriptor.KIND_CODE));
-            count++;
+            int last = (int) (instructions[instructions.length - 1] - instructions[0]);
+            unresolved.add(new Unresolved(blockCount + i, function, instructions));
+            rows.add(new Row(
+                    instructions[0],
+                    block.size(),
+                    function,
+                    instructions.length,
+                    last,
+                    from(counters, block.counter())));
         }
-        if (count < first + copy.counters()) {
-            rows.add(new Row(rows.getLast().address, 0, function, 0, BlockDescriptor.KIND_ENTERED));
-            count++;
+        for (FunctionCopy.Arc arc : copy.arcs()) {
+            arcs.add(new ArcRow(
+                    from(blockCount, arc.from()),
+                    from(blockCount, arc.to()),
+                    arc.kind().ordinal(),
+                    from(counters, arc.counter()),
+                    arc.target() == 0 ? 0 : arc.target() - bias));
         }
+        int first = counters;
+        counters += copy.counters();
+        blockCount += blocks.size();
+        arcCount += copy.arcs().size();
         return first;
+    }
+
+    private static int from(int first, int number) {
+        return number == FunctionCopy.NONE ? number : first + number;
     }
 
     /// Where the code addresses a counter.
@@ -117,31 +153,53 @@ public final class BlockTable {
         return 0;
     }
 
-    /// Writes new blocks to the session. No copy has been entered yet.
+    /// Writes new blocks and arcs to the session. No copy of theirs has been entered yet.
     void publish() {
         if (rows.isEmpty()) {
             return;
         }
         if (header == 0) {
-            capacity = Math.min(CAPACITY_MAX, count + count / 4 + LATER);
+            capacity = Math.min(CAPACITY_MAX, withLater(counters));
+            blockCapacity = withLater(blockCount);
+            arcCapacity = withLater(arcCount);
             header = tables.allocate(BlocksDescriptor.SIZE);
-            table = tables.allocate(capacity * BlockDescriptor.SIZE);
+            table = tables.allocate(blockCapacity * BlockDescriptor.SIZE);
+            arcTable = tables.allocate(arcCapacity * ArcDescriptor.SIZE);
             Memory.putLong(header + BlocksDescriptor.AT, at);
             Memory.putLong(header + BlocksDescriptor.ROOM, RESERVED);
             Memory.putInt(header + BlocksDescriptor.CAPACITY, capacity);
             Memory.putLong(header + BlocksDescriptor.TABLE, table);
+            Memory.putInt(header + BlocksDescriptor.BLOCK_CAPACITY, blockCapacity);
+            Memory.putLong(header + BlocksDescriptor.ARCS, arcTable);
+            Memory.putInt(header + BlocksDescriptor.ARC_CAPACITY, arcCapacity);
         }
         for (Row row : rows) {
-            long record = table + published++ * BlockDescriptor.SIZE;
+            long record = table + blocksPublished++ * BlockDescriptor.SIZE;
             Memory.putLong(record + BlockDescriptor.ADDRESS, row.address);
             Memory.putInt(record + BlockDescriptor.SIZE_AT, row.size);
             Memory.putInt(record + BlockDescriptor.FUNCTION, row.function);
             Memory.putInt(record + BlockDescriptor.INSTRUCTIONS, row.instructions);
-            Memory.putInt(record + BlockDescriptor.KIND, row.kind);
+            Memory.putInt(record + BlockDescriptor.LAST, row.last);
+            Memory.putInt(record + BlockDescriptor.COUNTER, row.counter);
+        }
+        for (ArcRow arc : arcs) {
+            long record = arcTable + arcsPublished++ * ArcDescriptor.SIZE;
+            Memory.putInt(record + ArcDescriptor.FROM, arc.from);
+            Memory.putInt(record + ArcDescriptor.TO, arc.to);
+            Memory.putInt(record + ArcDescriptor.KIND, arc.kind);
+            Memory.putInt(record + ArcDescriptor.COUNTER, arc.counter);
+            Memory.putInt(record + ArcDescriptor.TARGET, arc.target == (int) arc.target ? (int) arc.target : 0);
         }
         rows.clear();
-        Memory.putIntRelease(header + BlocksDescriptor.COUNT, published);
+        arcs.clear();
+        Memory.putInt(header + BlocksDescriptor.COUNT, counters);
+        Memory.putIntRelease(header + BlocksDescriptor.BLOCK_COUNT, blocksPublished);
+        Memory.putIntRelease(header + BlocksDescriptor.ARC_COUNT, arcsPublished);
         Memory.putLongRelease(api.session() + HeaderDescriptor.BLOCKS, header);
+    }
+
+    private static int withLater(int count) {
+        return count + count / 4 + LATER;
     }
 
     /// Looks up the source lines of the blocks of functions.

@@ -94,7 +94,7 @@ record CopiedExceptions(@Nullable ExceptionData data, long bias) {
             if (to > piece.address()) {
                 long first = at + copy.place(from);
                 long last = at + (to == piece.end() ? end : copy.place(to));
-                long pad = site.pad() == 0 ? 0 : at + copy.place(site.pad() + bias);
+                long pad = site.pad() == 0 ? 0 : at + copy.landing(site.pad() + bias);
                 sites.add(new ExceptionData.Site(first, last - first, pad, site.action()));
             }
         }

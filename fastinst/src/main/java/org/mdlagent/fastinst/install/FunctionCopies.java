@@ -30,7 +30,7 @@ import org.mdlagent.fastinst.provider.FunctionEntries;
 import org.mdlagent.fastinst.provider.ImageProbes;
 import org.mdlagent.fastinst.provider.KeyedRuntime;
 
-/// Copies of functions that count their basic blocks. A function's stub continues in its copy, so its site
+/// Copies of functions that count their basic blocks and arcs. A function's stub continues in its copy, so its site
 /// switches the counters with the probe.
 ///
 /// Copies are never freed: threads may return to them.
@@ -52,8 +52,10 @@ public final class FunctionCopies {
     private final CodeArena arena;
     private final Trampolines trampolines;
     private final BlockTable blocks;
+    private final boolean jumps;
     private final List<String> notes;
 
+    /// @param jumps whether computed jumps are told apart
     /// @param notes receives why functions have no copy
     public FunctionCopies(
             NativeApi api,
@@ -62,6 +64,7 @@ public final class FunctionCopies {
             CodeArena arena,
             Trampolines trampolines,
             BlockTable blocks,
+            boolean jumps,
             List<String> notes) {
         this.api = api;
         this.instructions = instructions;
@@ -69,6 +72,7 @@ public final class FunctionCopies {
         this.arena = arena;
         this.trampolines = trampolines;
         this.blocks = blocks;
+        this.jumps = jumps;
         this.notes = notes;
     }
 
@@ -263,7 +267,7 @@ public final class FunctionCopies {
                 pads.addAll(handled.pads());
             }
             FunctionCopy copy =
-                    instructions.copying().plan(api, pieces, pads, this::isReadable, !elf.positionIndependent());
+                    instructions.copying().plan(api, pieces, pads, this::isReadable, !elf.positionIndependent(), jumps);
             List<List<FrameRule>> rules = new ArrayList<>();
             for (int i = 0; i < pieces.size(); i++) {
                 rules.add(rules(table, rangesOfPieces.get(i), pieces.get(i), copy));

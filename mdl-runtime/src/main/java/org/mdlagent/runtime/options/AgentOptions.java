@@ -452,7 +452,7 @@ public record AgentOptions(
             }
             Collected named = Collected.named(value);
             if (named == null) {
-                refuse(COLLECT, value, "latency, counts or coverage");
+                refuse(COLLECT, value, "latency, counts, coverage, blocks or arcs");
                 return Collected.LATENCY;
             }
             return named;

@@ -4,6 +4,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.BitSet;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.mdlagent.arch.code.CodePiece;
@@ -11,11 +12,9 @@ import org.mdlagent.arch.code.FunctionCopy;
 import org.mdlagent.arch.x86.bytes.Encoding;
 import org.mdlagent.arch.x86.bytes.Instruction;
 
-/// A copy of a function with a counter in each block, `incq %gs:counter`, where the flags are not
-/// needed; else a load, an
-/// addition and a store through a register that is not needed; else through RAX, which is saved below
-/// the red zone (System
-/// V ABI, 3.2.2).
+/// A copy of a function with counters in blocks and between them ([FlowGraph]): `incq %gs:counter`, where
+/// the flags are not needed; else a load, an addition and a store through a register that is not needed;
+/// else through RAX, which is saved below the red zone (System V ABI, 3.2.2).
 ///
 /// | instruction | its copy |
 /// | --- | --- |
@@ -41,6 +40,12 @@ final class CountingCopy implements FunctionCopy {
 
     private static final int NOTHING = -1;
 
+    /// The largest tables of a function whose computed jumps are told apart, in bytes.
+    private static final int APART_MAX = 1 << 24;
+
+    private static final double PRICE_OF_REGISTER = 1.5;
+    private static final double PRICE_OF_SAVING = 3;
+
     /// Registers by which no calling convention passes anything to a function: RAX holds a number for
     /// variadic functions
     /// only, which are not in tables.
@@ -53,65 +58,111 @@ final class CountingCopy implements FunctionCopy {
     private final Blocks blocks;
     private final Liveness liveness;
 
+    private final FlowGraph flow;
+
     /// Of each block: the instruction before which it is counted, and the register through which.
     private final int[] countedAt;
 
     private final int[] countedBy;
 
-    /// Registers that hold an offset in place of the target where the tables of computed jumps lead, and
-    /// are made good there;
-    /// [#NOTHING] for tables of jumps whose register is not needed any more. There is one table for each.
-    private final List<Integer> restored = new ArrayList<>();
+    private final List<Table> computed = new ArrayList<>();
 
+    /// The tables of the pieces of the function that computed jumps go through.
+    ///
+    /// @param register that holds an offset in place of the target where the table leads, and is made good
+    ///     there; [#NOTHING] if it is not needed any more
+    /// @param jump     the only computed jump that goes through the table, [#NOTHING] if they are not told
+    ///     apart
+    private record Table(int register, int jump) {}
+
+    /// Of each instruction: where it is, with counters before it; and where jumps to it arrive.
     private final int[] places;
+
+    private final int[] landings;
     private final int[] ends;
     private final int size;
     private final int tableSize;
     private byte[] table = {};
 
+    /// @param pads  where exceptions continue
+    /// @param jumps whether computed jumps are told apart
     /// @throws IllegalArgumentException if there is no copy, with the reason
-    CountingCopy(Steps steps, Blocks blocks, Liveness liveness) {
+    CountingCopy(Steps steps, Blocks blocks, Liveness liveness, BitSet pads, boolean jumps) {
         this.steps = steps;
         this.blocks = blocks;
         this.liveness = liveness;
         countedAt = new int[blocks.count];
         countedBy = new int[blocks.count];
         places = new int[steps.count()];
+        landings = new int[steps.count()];
         ends = new int[steps.pieces.size()];
-        for (int i = 0; i < steps.count(); i++) {
-            if (steps.isComputedJump(i)) {
-                int register = toRestore(ComputedJump.of(steps.code(i)));
-                if (!restored.contains(register)) {
-                    restored.add(register);
-                }
-            }
-        }
         for (int block = 0; block < blocks.count; block++) {
             placeCounter(block);
         }
+        List<Integer> computedJumps = IntStream.range(0, steps.count())
+                .filter(steps::isComputedJump)
+                .boxed()
+                .toList();
         int bytes = steps.pieces.stream().mapToInt(piece -> piece.code().length).sum();
-        tableSize = Math.multiplyExact(Math.multiplyExact(bytes, restored.size()), Long.BYTES);
+        boolean apart = jumps && (long) computedJumps.size() * bytes * Long.BYTES <= APART_MAX;
+        for (int jump : computedJumps) {
+            Table table = new Table(toRestore(ComputedJump.of(steps.code(jump))), apart ? jump : NOTHING);
+            if (!computed.contains(table)) {
+                computed.add(table);
+            }
+        }
+        flow = new FlowGraph(steps, blocks, pads, apart, new Prices());
+        tableSize = Math.multiplyExact(Math.multiplyExact(bytes, computed.size()), Long.BYTES);
         size = code(steps.pieces.getFirst().address(), 0, 0).length;
     }
 
+    private final class Prices implements FlowGraph.Price {
+        @Override
+        public double inBlock(int block) {
+            return price(countedBy[block]);
+        }
+
+        @Override
+        public double before(int block) {
+            return price(registerBefore(blocks.first[block]));
+        }
+
+        @Override
+        public double behind(int block) {
+            return PRICE_OF_SAVING;
+        }
+
+        private static double price(int register) {
+            return switch (register) {
+                case FLAGS -> 1;
+                case SAVED -> PRICE_OF_SAVING;
+                default -> PRICE_OF_REGISTER;
+            };
+        }
+    }
+
+    /// The register through which is counted right before an instruction.
+    private int registerBefore(int instruction) {
+        int needed = liveness.before(instruction);
+        int free = ~needed & Liveness.REGISTERS & ~(1 << RSP);
+        if ((needed & Liveness.CHANGED_BY_INC) == 0) {
+            return FLAGS;
+        }
+        return free == 0 ? SAVED : Integer.numberOfTrailingZeros(free);
+    }
+
     private void placeCounter(int block) {
-        countedAt[block] = -1;
+        countedAt[block] = blocks.first[block];
+        countedBy[block] = SAVED;
         for (int i = blocks.first[block]; i <= blocks.last(block); i++) {
-            int needed = liveness.before(i);
-            if ((needed & Liveness.CHANGED_BY_INC) == 0) {
+            int register = registerBefore(i);
+            if (register == FLAGS || register != SAVED && countedBy[block] == SAVED) {
                 countedAt[block] = i;
-                countedBy[block] = FLAGS;
+                countedBy[block] = register;
+            }
+            if (register == FLAGS) {
                 return;
             }
-            int free = ~needed & Liveness.REGISTERS & ~(1 << RSP);
-            if (free != 0 && countedAt[block] < 0) {
-                countedAt[block] = i;
-                countedBy[block] = Integer.numberOfTrailingZeros(free);
-            }
-        }
-        if (countedAt[block] < 0) {
-            countedAt[block] = blocks.first[block];
-            countedBy[block] = SAVED;
         }
     }
 
@@ -125,14 +176,19 @@ final class CountingCopy implements FunctionCopy {
             long[] addresses = IntStream.rangeClosed(blocks.first[block], last)
                     .mapToLong(steps::address)
                     .toArray();
-            all.add(new Block((int) (end - start), addresses));
+            all.add(new Block((int) (end - start), addresses, flow.ofBlock[block]));
         }
         return all;
     }
 
     @Override
+    public List<Arc> arcs() {
+        return flow.arcs;
+    }
+
+    @Override
     public int counters() {
-        return blocks.count + (restored.isEmpty() ? 0 : 1);
+        return flow.counters;
     }
 
     @Override
@@ -154,6 +210,11 @@ final class CountingCopy implements FunctionCopy {
     public int place(long address) {
         int number = steps.at(address);
         return number < 0 ? -1 : places[number];
+    }
+
+    @Override
+    public int landing(long address) {
+        return landings[steps.at(address)];
     }
 
     @Override
@@ -204,7 +265,7 @@ final class CountingCopy implements FunctionCopy {
             this.counter = counter;
             this.tableAt = tableAt;
             int room =
-                    Math.multiplyExact(steps.count() + 1, STEP_MAX + 48 * steps.pieces.size() + 32 * restored.size());
+                    Math.multiplyExact(steps.count() + 1, STEP_MAX + 48 * steps.pieces.size() + 48 * computed.size());
             out = ByteBuffer.allocate(room).order(ByteOrder.LITTLE_ENDIAN);
         }
 
@@ -212,21 +273,26 @@ final class CountingCopy implements FunctionCopy {
             for (int i = 0; i < steps.count(); i++) {
                 places[i] = out.position();
                 int block = blocks.blockOf[i];
+                if (blocks.isFirst(i)) {
+                    count(flow.before[block], registerBefore(i));
+                }
+                landings[i] = out.position();
                 if (countedAt[block] == i) {
-                    count(counter + (long) block * Long.BYTES, countedBy[block]);
+                    count(flow.ofBlock[block], countedBy[block]);
                 }
                 step(i);
                 if (steps.next(i) < 0) {
                     if (steps.get(i).fallsThrough()) {
+                        count(flow.behind[block], SAVED);
                         put(Encoding.JUMP);
                         displacement(steps.address(i) + steps.get(i).length());
                     }
                     ends[steps.pieceOf[i]] = out.position();
                 }
             }
-            List<int[]> entrances = restored.stream().map(this::entrances).toList();
+            List<int[]> entrances = computed.stream().map(this::entrances).toList();
             for (Fixup fixup : fixups) {
-                out.putInt(fixup.at, places[fixup.step] - (fixup.at + Integer.BYTES));
+                out.putInt(fixup.at, landings[fixup.step] - (fixup.at + Integer.BYTES));
             }
             while (out.position() % Long.BYTES != 0) {
                 put(0xCC);
@@ -234,7 +300,7 @@ final class CountingCopy implements FunctionCopy {
             for (Fixup start : starts) {
                 out.putInt(start.at, out.position() + start.step * Long.BYTES - (start.at + Integer.BYTES));
             }
-            if (!restored.isEmpty()) {
+            if (!computed.isEmpty()) {
                 for (CodePiece piece : steps.pieces) {
                     out.putLong(piece.address());
                 }
@@ -243,25 +309,33 @@ final class CountingCopy implements FunctionCopy {
             return Arrays.copyOf(out.array(), out.position());
         }
 
-        /// Where computed jumps into the middle of blocks arrive: they are counted, because the counts of the
-        /// rest of these
-        /// blocks lack them.
-        private int[] entrances(int register) {
+        /// Where computed jumps arrive that go through a table: what they count, and where they go on.
+        private int[] entrances(Table table) {
+            int[] counters = new int[steps.count()];
+            for (int i = 0; i < counters.length; i++) {
+                boolean foreseen = blocks.isFirst(i) && blocks.computed.get(blocks.blockOf[i]);
+                counters[i] = foreseen ? NONE : flow.counters - 1;
+            }
+            for (Arc arc : flow.arcs) {
+                if (table.jump != NOTHING && arc.from() == blocks.blockOf[table.jump] && arc.to() >= 0) {
+                    counters[blocks.first[arc.to()]] = arc.counter();
+                }
+            }
             int[] entrances = new int[steps.count()];
-            for (int i = 0; i < steps.count(); i++) {
-                boolean isMiddle = !blocks.isFirst(i);
-                if (register == NOTHING && !isMiddle) {
-                    entrances[i] = places[i];
+            for (int i = 0; i < entrances.length; i++) {
+                if (table.register == NOTHING && counters[i] == NONE) {
+                    entrances[i] = landings[i];
                     continue;
                 }
                 entrances[i] = out.position();
-                if (register != NOTHING) {
-                    put(0x48 | (register & 8) >> 1, 0x03, 5 | (register & 7) << 3); // add start(%rip),%register
+                if (table.register != NOTHING) {
+                    put(
+                            0x48 | (table.register & 8) >> 1,
+                            0x03,
+                            5 | (table.register & 7) << 3); // add start(%rip),%register
                     start(steps.pieceOf[i]);
                 }
-                if (isMiddle) {
-                    count(counter + (long) blocks.count * Long.BYTES, FLAGS);
-                }
+                count(counters[i], FLAGS);
                 put(Encoding.JUMP);
                 jumpTo(i);
             }
@@ -281,14 +355,20 @@ final class CountingCopy implements FunctionCopy {
             table = words.array();
         }
 
-        private void count(long address, int register) {
+        private void count(int number, int register) {
+            if (number != NONE) {
+                countAt(counter + (long) number * Long.BYTES, register);
+            }
+        }
+
+        private void countAt(long address, int register) {
             if (register == FLAGS) {
                 put(0x65, 0x48, 0xFF, 0x04, 0x25); // incq %gs:address
                 out.putInt((int) address);
                 return;
             } else if (register == SAVED) {
                 put(0x48, 0x8D, 0x64, 0x24, -RED_ZONE, 0x50); // lea -128(%rsp),%rsp; push %rax
-                count(address, 0);
+                countAt(address, 0);
                 put(0x58, 0x48, 0x8D, 0xA4, 0x24); // pop %rax; lea 128(%rsp),%rsp
                 out.putInt(RED_ZONE);
                 return;
@@ -310,7 +390,7 @@ final class CountingCopy implements FunctionCopy {
             Instruction instruction = steps.get(number);
             byte[] code = steps.code(number);
             if (steps.isComputedJump(number)) {
-                jumpComputed(instruction, code);
+                jumpComputed(number, instruction, code);
                 return;
             }
             switch (instruction.kind()) {
@@ -374,7 +454,7 @@ final class CountingCopy implements FunctionCopy {
         }
 
         /// Goes through the table of the piece that the target is in; if it is in none, to the target.
-        private void jumpComputed(Instruction instruction, byte[] code) {
+        private void jumpComputed(int number, Instruction instruction, byte[] code) {
             ComputedJump jump = ComputedJump.of(code);
             int needed = liveness.atComputed();
             if ((needed & Liveness.FLAGS) != 0) {
@@ -398,7 +478,11 @@ final class CountingCopy implements FunctionCopy {
             int low = register & 7;
             int asOperand = 0x48 | register >> 3;
             int asSource = 0x48 | (register & 8) >> 1;
-            long offset = (long) restored.indexOf(toRestore(jump)) * (tableSize / restored.size());
+            int through = 0;
+            while (!isThrough(computed.get(through), number, jump)) {
+                through++;
+            }
+            long offset = (long) through * (tableSize / computed.size());
             for (int piece = 0; piece < steps.pieces.size(); piece++) {
                 int length = steps.pieces.get(piece).code().length;
                 put(asSource, 0x2B, 5 | low << 3); // sub start(%rip),%register
@@ -413,6 +497,10 @@ final class CountingCopy implements FunctionCopy {
                 offset += (long) length * Long.BYTES;
             }
             put(0x40 | register >> 3, 0xFF, 0xE0 | low);
+        }
+
+        private boolean isThrough(Table table, int number, ComputedJump jump) {
+            return table.jump == number || table.jump == NOTHING && table.register == toRestore(jump);
         }
 
         private void start(int piece) {

@@ -15,7 +15,12 @@ import org.mdlagent.arch.x86.bytes.NativeInstructionDecoder;
 public final class FunctionCopier implements FunctionCopying {
     @Override
     public FunctionCopy plan(
-            NativeApi decoder, List<CodePiece> pieces, List<Long> pads, LongPredicate readable, boolean fixed) {
+            NativeApi decoder,
+            List<CodePiece> pieces,
+            List<Long> pads,
+            LongPredicate readable,
+            boolean fixed,
+            boolean jumps) {
         Steps steps = Steps.of(decoder, pieces);
         BitSet landing = new BitSet();
         for (long pad : pads) {
@@ -25,7 +30,7 @@ public final class FunctionCopier implements FunctionCopying {
             landing.set(steps.at(pad));
         }
         Blocks blocks = Blocks.of(steps, new ComputedTargets(steps, readable, fixed).find(), landing);
-        return new CountingCopy(steps, blocks, new Liveness(steps, blocks));
+        return new CountingCopy(steps, blocks, new Liveness(steps, blocks), landing, jumps);
     }
 
     @Override

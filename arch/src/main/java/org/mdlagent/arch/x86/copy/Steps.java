@@ -115,6 +115,19 @@ final class Steps {
         return kind == Instruction.Kind.CALL || kind == Instruction.Kind.INDIRECT_CALL;
     }
 
+    /// Whether control leaves the function and comes back, perhaps: a call or a system call.
+    boolean isLeft(int number) {
+        return isCall(number) || isSystemCall(number);
+    }
+
+    /// `syscall`, `sysenter`, `int`.
+    private boolean isSystemCall(int number) {
+        byte[] code = code(number);
+        int last = code.length - 1;
+        boolean isTwoBytes = last == 1 && code[0] == 0x0F && (code[1] == 0x05 || code[1] == 0x34);
+        return isTwoBytes || last == 1 && (code[0] & 0xFF) == 0xCD;
+    }
+
     /// Whether it jumps through a register or memory.
     boolean isComputedJump(int number) {
         Instruction instruction = get(number);
@@ -136,6 +149,6 @@ final class Steps {
 
     /// Whether control does not simply go on behind it.
     boolean endsBlock(int number) {
-        return !get(number).fallsThrough() || isDirectJump(number) || isCall(number);
+        return !get(number).fallsThrough() || isDirectJump(number) || isLeft(number);
     }
 }

@@ -5,6 +5,7 @@ import java.io.OutputStream;
 import java.io.Writer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Comparator;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
@@ -13,9 +14,11 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
+import org.mdlagent.arch.elf.ElfFile;
 import org.mdlagent.profiler.Collected;
 import org.mdlagent.profiler.report.exposition.PrometheusReport;
 import org.mdlagent.profiler.report.format.BlocksTable;
+import org.mdlagent.profiler.report.format.BoltReport;
 import org.mdlagent.profiler.report.format.CallgrindReport;
 import org.mdlagent.profiler.report.format.CoverageTable;
 import org.mdlagent.profiler.report.format.CsvReport;
@@ -53,7 +56,8 @@ public enum ReportFormat {
     CALLGRIND,
     PERF,
     TRACE,
-    LCOV;
+    LCOV,
+    FDATA;
 
     private static final int TABLE_LIMIT = 24;
 
@@ -77,11 +81,12 @@ public enum ReportFormat {
             case "perf" -> PERF;
             case "trace" -> TRACE;
             case "lcov" -> LCOV;
+            case "fdata" -> FDATA;
             default ->
                 throw CommandFailure.usage(
                         "there is no format " + name,
                         "there are table, json, csv, html, pprof, prometheus, folded, speedscope, callgrind, perf,"
-                                + " trace and lcov");
+                                + " trace, lcov and fdata");
         };
     }
 
@@ -113,7 +118,8 @@ public enum ReportFormat {
     /// @param ordered whether an order or a number of functions is chosen
     /// @param named   whether functions are chosen by name
     void checkChoice(boolean ordered, boolean named) {
-        if ((ordered || named && this != LCOV) && (this == TRACE || this == LCOV || PATHS.contains(this))) {
+        boolean showsAll = this == TRACE || this == LCOV || this == FDATA || PATHS.contains(this);
+        if ((ordered || named && this != LCOV) && showsAll) {
             throw CommandFailure.usage(
                     lowerCase() + " shows all functions, in an order of its own",
                     "leave " + (this == LCOV ? "" : "--function, ") + "--limit and --sort out");
@@ -123,7 +129,7 @@ public enum ReportFormat {
     /// Refuses a range of time if the format does not support it: Prometheus needs counters that only grow,
     /// and the last calls of each thread do not come from slices.
     void checkRange(boolean ranged) {
-        if (ranged && (this == PROMETHEUS || this == TRACE)) {
+        if (ranged && (this == PROMETHEUS || this == TRACE || this == FDATA)) {
             throw CommandFailure.usage(
                     lowerCase() + " has no ranges of time", "leave --from and --to out, or choose another format");
         }
@@ -140,6 +146,9 @@ public enum ReportFormat {
             throw CommandFailure.usage(
                     "lcov: a sampled session does not know each function that was called",
                     "record with mdl collect coverage, mdl collect counts or mdl run --exact");
+        }
+        if (this == FDATA && session.collected() != Collected.ARCS) {
+            throw CommandFailure.usage("fdata: the session does not know branches", "record with mdl collect arcs");
         }
         if (session.exact() && this == TRACE) {
             throw CommandFailure.usage("trace: an exact session keeps no single calls", "record without --exact");
@@ -193,7 +202,7 @@ public enum ReportFormat {
         int shown = limit != null ? limit : this == TABLE ? TABLE_LIMIT : Integer.MAX_VALUE;
         Writer text = Console.text(out);
         boolean coverage = profile.session().collected() == Collected.COVERAGE;
-        boolean counting = profile.session().collected() == Collected.BLOCKS;
+        boolean counting = profile.session().collected().hasBlocks();
         List<NotProbed> notProbed = coverage || counting ? reader.notProbed() : List.of();
         List<FunctionBlocks> blocks = counting ? reader.blocks(profile) : List.of();
         switch (this) {
@@ -218,8 +227,30 @@ public enum ReportFormat {
             case PERF -> PerfScriptReport.write(profile, text);
             case TRACE -> trace(reader, profile, text);
             case LCOV -> LcovReport.write(profile, blocks, text);
+            case FDATA -> branches(reader, profile, blocks, text);
         }
         text.flush();
+    }
+
+    /// Branches of the image that executed the most instructions.
+    private static void branches(SessionReader reader, Profile profile, List<FunctionBlocks> blocks, Writer text)
+            throws IOException {
+        Map<String, List<FunctionBlocks>> byImage = blocks.stream()
+                .collect(Collectors.groupingBy(function -> function.function().image()));
+        String image = byImage.entrySet().stream()
+                .max(Comparator.comparingDouble(each -> each.getValue().stream()
+                        .mapToDouble(FunctionBlocks::executed)
+                        .sum()))
+                .map(Map.Entry::getKey)
+                .orElseThrow(() -> CommandFailure.failed("fdata: no function has arcs", "agent.log may say why"));
+        try (ElfFile file = reader.file(profile, image)) {
+            if (file == null) {
+                throw CommandFailure.failed(
+                        "fdata: " + image + " has no build id, or is not the file that ran",
+                        "link with --build-id, and keep the file");
+            }
+            BoltReport.write(byImage.getOrDefault(image, List.of()), file.symbols(), text);
+        }
     }
 
     /// The last calls of each thread, if the report covers the whole session.

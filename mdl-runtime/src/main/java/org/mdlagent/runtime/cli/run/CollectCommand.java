@@ -23,11 +23,11 @@ import picocli.CommandLine.ParentCommand;
 @Command(
         name = "collect",
         description =
-                "Collect which functions are called (coverage), how often (counts), or how often each basic block of their code"
-                        + " runs (blocks). No call is timed.",
+                "Collect which functions are called (coverage), how often (counts), how often each basic block of their code"
+                        + " runs (blocks), or how often control goes from each to each (arcs). No call is timed.",
         customSynopsis = {
-            "mdl collect coverage|counts|blocks|latency|FILE [OPTIONS] -- PROGRAM ARGS...",
-            "       mdl collect coverage|counts|blocks|latency|FILE [OPTIONS] --pid PID"
+            "mdl collect coverage|counts|blocks|arcs|latency|FILE [OPTIONS] -- PROGRAM ARGS...",
+            "       mdl collect coverage|counts|blocks|arcs|latency|FILE [OPTIONS] --pid PID"
         },
         sortOptions = false)
 public final class CollectCommand implements Callable<Integer> {
@@ -43,8 +43,9 @@ public final class CollectCommand implements Callable<Integer> {
             paramLabel = "WHAT",
             description =
                     "coverage: whether each function is called; its probe goes off at the first call. counts: every"
-                            + " call. blocks: every call, and every run of each basic block. latency: as mdl run. Or a control file of lines KEY = VALUE: collect, application, and the"
-                            + " keys of MDL_OPTIONS.")
+                            + " call. blocks: every call, and every run of each basic block. arcs: the same, and every way of control"
+                            + " between blocks. latency: as mdl run. Or a control file of lines KEY = VALUE:"
+                            + " collect, application, and the keys of MDL_OPTIONS.")
     private String what = "";
 
     @Parameters(index = "1..*", paramLabel = "PROGRAM ARGS...", description = "What to run.")
@@ -121,7 +122,8 @@ public final class CollectCommand implements Callable<Integer> {
         Path path = Path.of(what);
         if (!Files.exists(path)) {
             throw CommandFailure.usage(
-                    "there is no collector and no file " + what, "there are coverage, counts, blocks and latency");
+                    "there is no collector and no file " + what,
+                    "there are coverage, counts, blocks, arcs and latency");
         }
         AgentOptionsText text = AgentOptionsText.load(path);
         if (text.last(AgentOptions.COLLECT) == null) {

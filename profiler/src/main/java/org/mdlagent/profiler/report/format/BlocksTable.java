@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;
 import org.mdlagent.arch.elf.SourceLine;
+import org.mdlagent.profiler.Collected;
 import org.mdlagent.profiler.report.codec.ForeignText;
 import org.mdlagent.profiler.report.file.BaseName;
 import org.mdlagent.profiler.report.profile.FunctionBlocks;
@@ -14,8 +15,7 @@ import org.mdlagent.profiler.report.profile.NotProbed;
 import org.mdlagent.profiler.report.profile.Profile;
 
 /// The report for people of a session that counts basic blocks: functions by the instructions that they
-/// executed, and
-/// the blocks that executed the most.
+/// executed, and the blocks that executed the most, or the arcs that were taken the most.
 ///
 /// @param limit  functions to show, and blocks
 /// @param colour whether the output understands ANSI colours
@@ -40,7 +40,11 @@ public record BlocksTable(int limit, boolean colour) {
                 .limit(limit)
                 .toList();
         functions(shown, functions, executed, style, out);
-        blocks(shown, executed, style, out);
+        if (profile.session().collected() == Collected.ARCS) {
+            arcs(shown, style, out);
+        } else {
+            blocks(shown, executed, style, out);
+        }
         for (NotProbed without : notProbed) {
             out.append(style.dim(ForeignText.printable(without.image()) + ": "
                             + PlainText.grouped(without.functions()) + " functions have no block counts: "
@@ -48,12 +52,12 @@ public record BlocksTable(int limit, boolean colour) {
                     .append('\n');
         }
         for (FunctionBlocks function : functions) {
-            if (function.entered() > 0) {
+            if (function.unforeseen() > 0) {
                 out.append("mdl: ")
                         .append(ForeignText.printable(function.function().name()))
                         .append(": ")
-                        .append(PlainText.grouped(function.entered()))
-                        .append(" jumps went into the middle of a block: counts behind them are too low\n");
+                        .append(PlainText.grouped(function.unforeseen()))
+                        .append(" computed jumps led where no table of the function does: its counts are wrong\n");
             }
         }
         for (String warning : ProfileNotes.warnings(profile)) {
@@ -122,6 +126,35 @@ public record BlocksTable(int limit, boolean colour) {
             out.append('\n');
             table("BLOCK", names, columns, style, out);
         }
+    }
+
+    private record ArcOf(FunctionBlocks function, FunctionBlocks.Arc arc) {}
+
+    /// The arcs that were taken the most.
+    private void arcs(List<FunctionBlocks> functions, Style style, Appendable out) throws IOException {
+        List<ArcOf> most = functions.stream()
+                .flatMap(function -> function.arcs().stream().map(arc -> new ArcOf(function, arc)))
+                .filter(of -> of.arc.count() > 0)
+                .sorted(Comparator.comparingLong((ArcOf of) -> of.arc.count()).reversed())
+                .limit(limit)
+                .toList();
+        List<TextColumn> columns = List.of(new TextColumn("COUNT", true), new TextColumn("BY", false));
+        List<String> names = new ArrayList<>();
+        for (ArcOf of : most) {
+            FunctionBlocks.Way way = of.arc.way();
+            names.add(ForeignText.printable(of.function.function().name()) + " " + place(way.from()) + " -> "
+                    + place(way.to() == FunctionBlocks.OUTSIDE && way.target() != 0 ? way.target() : way.to()));
+            columns.get(0).add(exactly(of.arc.count()));
+            columns.get(1).add(new Quantity(way.kind().name().toLowerCase(Locale.ROOT), "", "", ""));
+        }
+        if (!names.isEmpty()) {
+            out.append('\n');
+            table("ARC", names, columns, style, out);
+        }
+    }
+
+    private static String place(long address) {
+        return address == FunctionBlocks.OUTSIDE ? "outside" : String.format(Locale.ROOT, "0x%x", address);
     }
 
     private static String lines(FunctionBlocks.Block block) {

@@ -58,8 +58,11 @@ public final class JsonReport {
         if (profile.session().collected() == Collected.COVERAGE) {
             coverage(Coverage.of(profile, notProbed), json);
         }
-        if (profile.session().collected() == Collected.BLOCKS) {
+        if (profile.session().collected().hasBlocks()) {
             blocks(blocks, notProbed, json);
+        }
+        if (profile.session().collected() == Collected.ARCS) {
+            arcs(blocks, json);
         }
         json.beginArray("functions");
         IdentityHashMap<FunctionProfile, List<CallEdge>> callers = profile.callers();
@@ -141,6 +144,30 @@ public final class JsonReport {
                     json.endObject();
                 }
                 json.endArray();
+                json.endObject();
+            }
+        }
+        json.endArray();
+    }
+
+    private static void arcs(List<FunctionBlocks> functions, JsonWriter json) throws IOException {
+        json.beginArray("arcs");
+        for (FunctionBlocks function : functions) {
+            for (FunctionBlocks.Arc arc : function.arcs()) {
+                FunctionBlocks.Way way = arc.way();
+                json.element().beginObject();
+                json.member("function", function.function().name());
+                json.member("image", function.function().image());
+                json.member("kind", way.kind().name().toLowerCase(Locale.ROOT));
+                if (way.from() != FunctionBlocks.OUTSIDE) {
+                    json.member("from", way.from());
+                }
+                if (way.to() != FunctionBlocks.OUTSIDE) {
+                    json.member("to", way.to());
+                } else if (way.target() != 0) {
+                    json.member("target", way.target());
+                }
+                json.member("count", arc.count());
                 json.endObject();
             }
         }

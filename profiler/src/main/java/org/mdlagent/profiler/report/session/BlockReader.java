@@ -6,7 +6,10 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+import org.mdlagent.arch.code.FunctionCopy;
 import org.mdlagent.arch.elf.SourceLine;
+import org.mdlagent.arch.layout.ArcDescriptor;
 import org.mdlagent.arch.layout.BlockDescriptor;
 import org.mdlagent.arch.layout.BlocksDescriptor;
 import org.mdlagent.arch.layout.HeaderDescriptor;
@@ -16,9 +19,11 @@ import org.mdlagent.profiler.report.file.ThreadBytes;
 import org.mdlagent.profiler.report.profile.FunctionBlocks;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
 
-/// Reads basic blocks and adds up their counts over all threads.
+/// Reads basic blocks and arcs, and adds up their counts over all threads.
 final class BlockReader {
     private static final int LINES_MAX = 1 << 16;
+    private static final int NONE = FunctionCopy.NONE;
+    private static final List<FunctionCopy.Arc.Kind> KINDS = List.of(FunctionCopy.Arc.Kind.values());
 
     private final SessionBytes bytes;
     private final List<FunctionProfile> functions;
@@ -33,7 +38,8 @@ final class BlockReader {
         /// By address: an image that was closed and opened elsewhere has new counters.
         final Map<Long, FunctionBlocks.Block> blocks = new LinkedHashMap<>();
 
-        long entered;
+        final Map<FunctionBlocks.Way, Long> arcs = new LinkedHashMap<>();
+        long unforeseen;
 
         void add(FunctionBlocks.Block block) {
             blocks.merge(
@@ -42,9 +48,16 @@ final class BlockReader {
                     (one, other) -> new FunctionBlocks.Block(
                             one.address(),
                             one.size(),
+                            one.last(),
                             one.instructions(),
                             Math.addExact(one.count(), other.count()),
                             one.lines().isEmpty() ? other.lines() : one.lines()));
+        }
+
+        FunctionBlocks of(FunctionProfile function) {
+            List<FunctionBlocks.Arc> all = new ArrayList<>();
+            arcs.forEach((way, count) -> all.add(new FunctionBlocks.Arc(way, count)));
+            return new FunctionBlocks(function, List.copyOf(blocks.values()), all, unforeseen);
         }
     }
 
@@ -55,33 +68,119 @@ final class BlockReader {
             return List.of();
         }
         long header = bytes.offset(pointer, BlocksDescriptor.SIZE, "the table of blocks");
-        int count = bytes.count(header + BlocksDescriptor.COUNT, header + BlocksDescriptor.CAPACITY, "blocks");
-        long table = bytes.offset(
-                bytes.getLong(header + BlocksDescriptor.TABLE), count * BlockDescriptor.SIZE, "the table of blocks");
-        bytes.claim(BlocksDescriptor.SIZE + count * BlockDescriptor.SIZE);
-        long[] sums = sums(count);
+        // Arcs first: their blocks are complete.
+        int arcCount = bytes.count(header + BlocksDescriptor.ARC_COUNT, header + BlocksDescriptor.ARC_CAPACITY, "arcs");
+        int count =
+                bytes.count(header + BlocksDescriptor.BLOCK_COUNT, header + BlocksDescriptor.BLOCK_CAPACITY, "blocks");
+        int counters = bytes.count(header + BlocksDescriptor.COUNT, header + BlocksDescriptor.CAPACITY, "counters");
+        long table = table(header + BlocksDescriptor.TABLE, count * BlockDescriptor.SIZE);
+        long arcs = table(header + BlocksDescriptor.ARCS, arcCount * ArcDescriptor.SIZE);
+        long[] counts = counts(table, count, arcs, arcCount, sums(counters));
         Map<Integer, Collecting> found = new TreeMap<>();
         for (int i = 0; i < count; i++) {
             long at = table + i * BlockDescriptor.SIZE;
-            int function = bytes.getInt(at + BlockDescriptor.FUNCTION);
-            if (function < 0) {
-                throw bytes.damaged("a block is of function " + function);
-            } else if (function >= functions.size()) {
-                continue; // of an image that came since
+            Collecting own = of(at, found);
+            if (own != null) {
+                own.add(block(at, counts[i]));
             }
-            Collecting own = found.computeIfAbsent(function, unused -> new Collecting());
-            if (bytes.getInt(at + BlockDescriptor.KIND) == BlockDescriptor.KIND_ENTERED) {
-                own.entered = Math.addExact(own.entered, sums[i]);
-            } else {
-                own.add(block(at, sums[i]));
+        }
+        for (int i = 0; i < arcCount; i++) {
+            long at = arcs + i * ArcDescriptor.SIZE;
+            int from = bytes.getInt(at + ArcDescriptor.FROM);
+            int to = bytes.getInt(at + ArcDescriptor.TO);
+            Collecting own = of(table + Math.max(from, to) * BlockDescriptor.SIZE, found);
+            if (own != null && kind(at) == FunctionCopy.Arc.Kind.UNFORESEEN) {
+                own.unforeseen = Math.addExact(own.unforeseen, counts[count + i]);
+            } else if (own != null) {
+                own.arcs.merge(way(at, table, from, to), counts[count + i], Math::addExact);
             }
         }
         return found.entrySet().stream()
-                .map(entry -> new FunctionBlocks(
-                        functions.get(entry.getKey()),
-                        List.copyOf(entry.getValue().blocks.values()),
-                        entry.getValue().entered))
+                .map(entry -> entry.getValue().of(functions.get(entry.getKey())))
                 .toList();
+    }
+
+    private long table(long pointerAt, long size) throws IOException {
+        bytes.claim(size);
+        return size == 0 ? 0 : bytes.offset(bytes.getLong(pointerAt), size, "the table of blocks");
+    }
+
+    /// What is known of the function of a block; null if it is of an image that came since.
+    private @Nullable Collecting of(long block, Map<Integer, Collecting> found) throws IOException {
+        int function = bytes.getInt(block + BlockDescriptor.FUNCTION);
+        if (function < 0) {
+            throw bytes.damaged("a block is of function " + function);
+        }
+        return function < functions.size() ? found.computeIfAbsent(function, unused -> new Collecting()) : null;
+    }
+
+    /// The counts of blocks, then those of arcs.
+    private long[] counts(long table, int blocks, long arcs, int arcCount, long[] sums) throws IOException {
+        FlowSolver flow = new FlowSolver(1 + 2 * blocks, blocks + arcCount);
+        for (int i = 0; i < blocks; i++) {
+            edge(
+                    flow,
+                    i,
+                    1 + 2 * i,
+                    2 + 2 * i,
+                    bytes.getInt(table + i * BlockDescriptor.SIZE + BlockDescriptor.COUNTER),
+                    sums);
+        }
+        for (int i = 0; i < arcCount; i++) {
+            long at = arcs + i * ArcDescriptor.SIZE;
+            int from = bytes.getInt(at + ArcDescriptor.FROM);
+            int to = bytes.getInt(at + ArcDescriptor.TO);
+            if (from < NONE || from >= blocks || to < NONE || to >= blocks || from == NONE && to == NONE) {
+                throw bytes.damaged("an arc leads from block " + from + " to block " + to);
+            }
+            boolean isArc = kind(at) != FunctionCopy.Arc.Kind.UNFORESEEN;
+            edge(
+                    flow,
+                    blocks + i,
+                    isArc && from >= 0 ? 2 + 2 * from : 0,
+                    isArc && to >= 0 ? 1 + 2 * to : 0,
+                    bytes.getInt(at + ArcDescriptor.COUNTER),
+                    sums);
+        }
+        long[] counts = flow.solve();
+        for (int i = 0; i < counts.length; i++) {
+            counts[i] = Math.max(0, counts[i]);
+        }
+        return counts;
+    }
+
+    private void edge(FlowSolver flow, int edge, int from, int to, int counter, long[] sums) throws IOException {
+        if (counter == NONE) {
+            flow.unknown(edge, from, to);
+        } else if (counter < 0) {
+            throw bytes.damaged("a block has counter " + counter);
+        } else {
+            flow.known(edge, from, to, counter < sums.length ? sums[counter] : 0);
+        }
+    }
+
+    private FunctionCopy.Arc.Kind kind(long arc) throws IOException {
+        int kind = bytes.getInt(arc + ArcDescriptor.KIND);
+        if (kind < 0 || kind >= KINDS.size()) {
+            throw bytes.damaged("an arc is of kind " + kind);
+        }
+        return KINDS.get(kind);
+    }
+
+    private FunctionBlocks.Way way(long arc, long table, int from, int to) throws IOException {
+        return new FunctionBlocks.Way(
+                kind(arc),
+                place(table, from, true),
+                place(table, to, false),
+                Integer.toUnsignedLong(bytes.getInt(arc + ArcDescriptor.TARGET)));
+    }
+
+    private long place(long table, int block, boolean last) throws IOException {
+        if (block == NONE) {
+            return FunctionBlocks.OUTSIDE;
+        }
+        long at = table + block * BlockDescriptor.SIZE;
+        return bytes.getLong(at + BlockDescriptor.ADDRESS) + (last ? bytes.getInt(at + BlockDescriptor.LAST) : 0);
     }
 
     private long[] sums(int count) throws IOException {
@@ -106,6 +205,7 @@ final class BlockReader {
         return new FunctionBlocks.Block(
                 bytes.getLong(at + BlockDescriptor.ADDRESS),
                 bytes.getInt(at + BlockDescriptor.SIZE_AT),
+                bytes.getInt(at + BlockDescriptor.LAST),
                 bytes.getInt(at + BlockDescriptor.INSTRUCTIONS),
                 count,
                 lines(bytes.getLong(at + BlockDescriptor.LINES)));

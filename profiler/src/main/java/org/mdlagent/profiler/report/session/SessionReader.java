@@ -10,9 +10,9 @@ import java.util.OptionalDouble;
 import java.util.TreeMap;
 import java.util.function.IntPredicate;
 import org.jspecify.annotations.Nullable;
+import org.mdlagent.arch.elf.ElfFile;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.layout.SlicesDescriptor;
-import org.mdlagent.profiler.Collected;
 import org.mdlagent.profiler.report.file.FunctionNames;
 import org.mdlagent.profiler.report.file.FunctionTable;
 import org.mdlagent.profiler.report.file.SessionBytes;
@@ -257,7 +257,7 @@ public final class SessionReader implements AutoCloseable {
     /// Functions without a probe, of images without compiled-in probes, and in sessions
     /// that count blocks those without such counts, as the agent's log beside the session states.
     public List<NotProbed> notProbed() throws IOException {
-        return NotProbedReader.read(bytes.directory(), facts().collected() == Collected.BLOCKS);
+        return NotProbedReader.read(bytes.directory(), facts().collected().hasBlocks());
     }
 
     /// Basic blocks with their counts; empty in sessions that do not count them.
@@ -266,6 +266,20 @@ public final class SessionReader implements AutoCloseable {
     public List<FunctionBlocks> blocks(Profile profile) throws IOException {
         bytes.refresh();
         return new BlockReader(bytes, profile.functions()).read();
+    }
+
+    /// Opens the ELF file of an image.
+    ///
+    /// @param profile of this session
+    /// @return null if it is not the one that ran, by its build id, or has none
+    public @Nullable ElfFile file(Profile profile, String image) throws IOException {
+        ElfFile file = ElfFile.open(Path.of(image));
+        String build = file.buildId();
+        if (build != null && build.equals(builds(profile.functions()).get(image))) {
+            return file;
+        }
+        file.close();
+        return null;
     }
 
     /// The currently known sites.

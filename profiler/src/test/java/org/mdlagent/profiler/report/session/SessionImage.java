@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.stream.LongStream;
 import org.HdrHistogram.Histogram;
 import org.HdrHistogram.HistogramIterationValue;
+import org.mdlagent.arch.layout.ArcDescriptor;
 import org.mdlagent.arch.layout.BlockDescriptor;
 import org.mdlagent.arch.layout.BlocksDescriptor;
 import org.mdlagent.arch.layout.EdgeDescriptor;
@@ -165,19 +166,41 @@ public final class SessionImage {
         long table = allocate(count * BlockDescriptor.SIZE);
         putInt(header + BlocksDescriptor.CAPACITY, count);
         putInt(header + BlocksDescriptor.COUNT, count);
+        putInt(header + BlocksDescriptor.BLOCK_CAPACITY, count);
+        putInt(header + BlocksDescriptor.BLOCK_COUNT, count);
         putLong(header + BlocksDescriptor.TABLE, address(table));
         putLong(HeaderDescriptor.BLOCKS, address(header));
         return table;
     }
 
+    /// Adds arcs to the blocks, each of five numbers: blocks from and to, kind, counter, target.
+    ///
+    /// @return the first one's offset
+    public long arcs(int[]... arcs) {
+        long header = bytes.getLong((int) HeaderDescriptor.BLOCKS) - BASE;
+        long table = allocate(arcs.length * ArcDescriptor.SIZE);
+        for (int i = 0; i < arcs.length; i++) {
+            for (int field = 0; field < arcs[i].length; field++) {
+                putInt(table + i * ArcDescriptor.SIZE + field * (long) Integer.BYTES, arcs[i][field]);
+            }
+        }
+        putInt(header + BlocksDescriptor.ARC_CAPACITY, arcs.length);
+        putInt(header + BlocksDescriptor.ARC_COUNT, arcs.length);
+        putLong(header + BlocksDescriptor.ARCS, address(table));
+        return table;
+    }
+
     /// Fills in a block.
     ///
-    /// @param lines of `file`
-    public void block(long row, int function, long address, int instructions, String file, int... lines) {
+    /// @param counter its number, -1 for none
+    /// @param lines   of `file`
+    public void block(long row, int counter, int function, long address, int instructions, String file, int... lines) {
         putLong(row + BlockDescriptor.ADDRESS, address);
         putInt(row + BlockDescriptor.SIZE_AT, 4 * instructions);
         putInt(row + BlockDescriptor.FUNCTION, function);
         putInt(row + BlockDescriptor.INSTRUCTIONS, instructions);
+        putInt(row + BlockDescriptor.LAST, 4 * (instructions - 1));
+        putInt(row + BlockDescriptor.COUNTER, counter);
         if (lines.length > 0) {
             long list = allocate((1 + 2 * lines.length) * (long) Integer.BYTES);
             putInt(list, lines.length);
@@ -190,7 +213,7 @@ public final class SessionImage {
         }
     }
 
-    /// How often a thread ran each block.
+    /// A thread's counters.
     public void blockCounts(long thread, long... counts) {
         long row = allocate(counts.length * (long) Long.BYTES);
         for (int i = 0; i < counts.length; i++) {
