@@ -5,7 +5,9 @@ import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.IntStream;
 import org.mdlagent.arch.code.CodePiece;
 import org.mdlagent.arch.code.FunctionCopy;
@@ -260,12 +262,18 @@ final class CountingCopy implements FunctionCopy {
         /// Displacements that refer to the start of a piece, in `out` behind the code.
         private final List<Fixup> starts = new ArrayList<>();
 
+        /// By the register that is made good.
+        private final Map<Integer, int[]> elsewhere = new HashMap<>();
+
         Writer(long at, long counter, long tableAt) {
             this.at = at;
             this.counter = counter;
             this.tableAt = tableAt;
-            int room =
-                    Math.multiplyExact(steps.count() + 1, STEP_MAX + 48 * steps.pieces.size() + 48 * computed.size());
+            int registers =
+                    (int) computed.stream().mapToInt(Table::register).distinct().count();
+            int ofStep = STEP_MAX + 48 * steps.pieces.size() + 32 * registers;
+            int ofJumps = Math.multiplyExact(32 * computed.size(), blocks.computed.cardinality());
+            int room = Math.addExact(Math.multiplyExact(steps.count() + 1, ofStep), ofJumps);
             out = ByteBuffer.allocate(room).order(ByteOrder.LITTLE_ENDIAN);
         }
 
@@ -311,35 +319,46 @@ final class CountingCopy implements FunctionCopy {
 
         /// Where computed jumps arrive that go through a table: what they count, and where they go on.
         private int[] entrances(Table table) {
-            int[] counters = new int[steps.count()];
-            for (int i = 0; i < counters.length; i++) {
-                boolean foreseen = blocks.isFirst(i) && blocks.computed.get(blocks.blockOf[i]);
-                counters[i] = foreseen ? NONE : flow.counters - 1;
-            }
+            int[] entrances =
+                    elsewhere.computeIfAbsent(table.register, this::unforeseen).clone();
+            int[] counters = new int[blocks.count];
+            Arrays.fill(counters, NONE);
             for (Arc arc : flow.arcs) {
                 if (table.jump != NOTHING && arc.from() == blocks.blockOf[table.jump] && arc.to() >= 0) {
-                    counters[blocks.first[arc.to()]] = arc.counter();
+                    counters[arc.to()] = arc.counter();
                 }
             }
-            int[] entrances = new int[steps.count()];
-            for (int i = 0; i < entrances.length; i++) {
-                if (table.register == NOTHING && counters[i] == NONE) {
-                    entrances[i] = landings[i];
-                    continue;
-                }
-                entrances[i] = out.position();
-                if (table.register != NOTHING) {
-                    put(
-                            0x48 | (table.register & 8) >> 1,
-                            0x03,
-                            5 | (table.register & 7) << 3); // add start(%rip),%register
-                    start(steps.pieceOf[i]);
-                }
-                count(counters[i], FLAGS);
-                put(Encoding.JUMP);
-                jumpTo(i);
+            BitSet foreseen = blocks.computed;
+            for (int block = foreseen.nextSetBit(0); block >= 0; block = foreseen.nextSetBit(block + 1)) {
+                entrances[blocks.first[block]] = entrance(blocks.first[block], table.register, counters[block]);
             }
             return entrances;
+        }
+
+        /// Entrances of the places that computed jumps are not expected to lead to.
+        private int[] unforeseen(int register) {
+            int[] entrances = new int[steps.count()];
+            for (int i = 0; i < entrances.length; i++) {
+                if (!blocks.isFirst(i) || !blocks.computed.get(blocks.blockOf[i])) {
+                    entrances[i] = entrance(i, register, flow.counters - 1);
+                }
+            }
+            return entrances;
+        }
+
+        private int entrance(int step, int register, int counter) {
+            if (register == NOTHING && counter == NONE) {
+                return landings[step];
+            }
+            int at = out.position();
+            if (register != NOTHING) {
+                put(0x48 | (register & 8) >> 1, 0x03, 5 | (register & 7) << 3); // add start(%rip),%register
+                start(steps.pieceOf[step]);
+            }
+            count(counter, FLAGS);
+            put(Encoding.JUMP);
+            jumpTo(step);
+            return at;
         }
 
         private void fillTable(List<int[]> entrances) {

@@ -115,15 +115,15 @@ class BlocksReportsTest {
                 (profile, blocks, notProbed, out) -> new BlocksTable(24, false).write(profile, blocks, notProbed, out));
 
         assertThat(table).contains("""
-            ARC                       COUNT     BY
-            main 0x1014 -> 0x1010        49   jump
-            parse outside -> 0x1100       7  entry
-            parse 0x1124 -> 0x2000        5   jump
-            parse 0x1124 -> 0x1128        2   next
-            parse 0x1128 -> outside       2  leave
-            main outside -> 0x1000        1  entry
-            main 0x100c -> 0x1010         1   next
-            main 0x1014 -> outside        1  leave
+            ARC                      COUNT     BY
+            main 0x1014 -> 0x1010       49   jump
+            parse outside -> 0x1100      7  entry
+            parse 0x1124 -> 0x2000       5   jump
+            parse 0x1124 -> 0x1128       2   next
+            parse 0x1128 -> outside      2  leave
+            main outside -> 0x1000       1  entry
+            main 0x100c -> 0x1010        1   next
+            main 0x1014 -> outside       1  leave
             """);
     }
 
@@ -207,7 +207,7 @@ class BlocksReportsTest {
             Profile profile = reader.profile();
             assertThatThrownBy(() -> reader.blocks(profile)).isInstanceOf(SessionFormatException.class);
         }
-        image.putLong(rows - BlocksDescriptor.SIZE + BlocksDescriptor.TABLE, 4711);
+        image.putLong(rows - 64 + BlocksDescriptor.TABLE, 4711);
         image.write(directory);
         try (SessionReader reader = SessionReader.open(directory)) {
             Profile profile = reader.profile();
