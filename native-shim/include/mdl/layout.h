@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #define MDL_MAGIC 0x31535345534c444dULL /* "MDLSESS1", little-endian */
-#define MDL_VERSION 18u /* raised with each change of what a session holds */
+#define MDL_VERSION 19u /* raised with each change of what a session holds */
 
 enum mdl_session_state { MDL_STARTING = 0, MDL_ARMED = 1, MDL_ENDED = 2, MDL_AGENT_DEAD = 3 };
 /* MDL_EXACT: every call is recorded, else a sample. MDL_MIXED: a function may have a mean, so threads have rows and countdowns.

@@ -85,7 +85,7 @@ public final class HeaderDescriptor {
     public static final int SYNC_TMAX = 1;
     public static final int SYNC_MEMBARRIER = 2;
 
-    public static final int VERSION_VALUE = 18;
+    public static final int VERSION_VALUE = 19;
 
     public static final int STATE_STARTING = 0;
     public static final int STATE_ARMED = 1;
