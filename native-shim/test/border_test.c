@@ -268,7 +268,7 @@ static struct mdl_row sum_of_rows(int function) {
 static void *call(void *times) {
   for (int i = 0; i < (int)(intptr_t)times; i++) {
     record_entry_slow(entry_of(1), address_of(1), KEY(1));
-    record_exit_slow(exit_of(1), address_of(1), KEY(1));
+    record_exit_slow(exit_of(1), address_of(1), KEY(1), 0);
   }
   return NULL;
 }
@@ -790,7 +790,7 @@ static void shouldGoOnWithProbesThatNobodySees(void) {
     CHECK(by_setresuid());
     for (int i = 0; i < 1000; i++) {
       record_entry_slow(entry_of(1), address_of(1), KEY(1));
-      record_exit_slow(exit_of(1), address_of(1), KEY(1));
+      record_exit_slow(exit_of(1), address_of(1), KEY(1), 0);
     }
     CHECK_EQUAL(((uint64_t *)mdl_self->calls)[1], 1000);
     pid_t grandchild = fork();

@@ -29,7 +29,7 @@ extern char **environ;
 
 static void call(int function) {
   record_entry_slow(entry_of(function), address_of(function), KEY(1));
-  record_exit_slow(exit_of(function), address_of(function), KEY(1));
+  record_exit_slow(exit_of(function), address_of(function), KEY(1), 0);
 }
 
 static void call_often(int function, int times) {

@@ -23,7 +23,10 @@
 #define CALL_SITE 0x401234ULL
 
 static void enter(int function, uint64_t key) { record_entry_slow(entry_of(function), address_of(function), key); }
-static void leave(int function, uint64_t key) { record_exit_slow(exit_of(function), address_of(function), key); }
+static void leave_from(int function, uint64_t key, uint64_t call_site) {
+  record_exit_slow(exit_of(function), address_of(function), key, call_site);
+}
+static void leave(int function, uint64_t key) { leave_from(function, key, CALL_SITE); }
 static void sample_enter(int function, uint64_t key) {
   record_sample_entry_slow(entry_of(function), address_of(function), key);
 }
@@ -228,7 +231,7 @@ static void shouldPutDurationsIntoTheHistogramsSlots(void) {
   enter(0, KEY(1));
   leave(0, KEY(1));
   for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
-    record_slow(&functions[1], expected[i].ticks, 0, 0);
+    record_slow(&functions[1], expected[i].ticks, 0, 0, CALL_SITE, 0);
     uint64_t *chunk = (uint64_t *)row(1)->chunks[expected[i].index / MDL_CHUNK_SLOTS];
     CHECK(chunk != NULL);
     CHECK(chunk[expected[i].index % MDL_CHUNK_SLOTS] >= 1);
@@ -236,6 +239,75 @@ static void shouldPutDurationsIntoTheHistogramsSlots(void) {
   }
   CHECK_EQUAL(row(1)->min, 0);
   CHECK(row(1)->max == ~0ULL);
+}
+
+/* Of all calls from `from`; the number of structures in `found`. */
+static uint64_t calls_from(int function, uint64_t from, uint64_t *total, int *found) {
+  const struct mdl_callers *callers = (const struct mdl_callers *)row(function)->callers;
+  uint64_t sum = 0;
+  *total = 0;
+  *found = 0;
+  for (uint32_t i = 0; i <= MDL_CALLER_LISTS; i++) {
+    const struct mdl_caller *caller = (const struct mdl_caller *)(i < MDL_CALLER_LISTS ? callers->lists[i] : callers->others);
+    for (; caller; caller = (const struct mdl_caller *)caller->next) {
+      if (caller->from == from) {
+        sum += caller->calls;
+        *total += caller->total;
+        ++*found;
+      }
+    }
+  }
+  return sum;
+}
+
+static void shouldCountCallsByThePlacesTheyReturnTo(void) {
+  enum { PLACES = 40 };
+  fixture(true);
+  enter(0, KEY(1));
+  leave(0, KEY(1)); /* from CALL_SITE */
+  for (uint64_t place = 1; place <= PLACES; place++) {
+    for (uint64_t call = 0; call < place; call++) {
+      record_slow(&functions[0], 100 * place, 0, 0, 0x1000 + place, 0);
+    }
+  }
+  uint64_t total;
+  int found;
+  uint64_t sum = calls_from(0, CALL_SITE, &total, &found), all = total;
+  CHECK_EQUAL(sum, 1);
+  for (uint64_t place = 1; place <= PLACES; place++) {
+    CHECK_EQUAL(calls_from(0, 0x1000 + place, &total, &found), place);
+    CHECK_EQUAL(total, 100 * place * place);
+    CHECK_EQUAL(found, 1);
+    sum += place;
+    all += total;
+  }
+  CHECK_EQUAL(sum, row(0)->count);
+  CHECK_EQUAL(all, row(0)->total);
+  int announced = 0;
+  for (const struct mdl_caller *new = (const struct mdl_caller *)session->new_callers; new;
+       new = (const struct mdl_caller *)new->next_new) {
+    CHECK_EQUAL(new->function, 0);
+    CHECK_EQUAL(new->caller, 0);
+    announced++;
+  }
+  CHECK_EQUAL(announced, PLACES + 1);
+}
+
+static void shouldCountCallsFromFurtherPlacesTogether(void) {
+  enum { OTHERS = 5 };
+  fixture(true);
+  enter(0, KEY(1));
+  leave(0, KEY(1));
+  for (uint64_t i = 0; i < MDL_CALLER_LIST_MAX + OTHERS; i++) {
+    record_slow(&functions[0], 10, 0, 0, 0x2000 + i * MDL_CALLER_LISTS, 0);
+  }
+  uint64_t total;
+  int found;
+  for (uint64_t i = 0; i < MDL_CALLER_LIST_MAX; i++) {
+    CHECK_EQUAL(calls_from(0, 0x2000 + i * MDL_CALLER_LISTS, &total, &found), 1);
+  }
+  CHECK_EQUAL(calls_from(0, 0, &total, &found), OTHERS);
+  CHECK_EQUAL(total, 10 * OTHERS);
 }
 
 static void shouldCountCallsThatFindNoMemory(void) {
@@ -248,7 +320,7 @@ static void shouldCountCallsThatFindNoMemory(void) {
   CHECK(row(1) == NULL);
   CHECK_EQUAL(mdl_self->refused, 1);
   /* a row without the chunk: the sums are still correct */
-  record_slow(&functions[0], 1ULL << 40, 7, 0);
+  record_slow(&functions[0], 1ULL << 40, 7, 0, CALL_SITE, 0);
   CHECK_EQUAL(count(0), 2);
   CHECK_EQUAL(row(0)->max, 1LL << 40);
   CHECK_EQUAL(mdl_self->refused, 2);
@@ -1000,6 +1072,8 @@ TESTS({"shouldAttachOncePerThreadAndKeepErrno", shouldAttachOncePerThreadAndKeep
       {"shouldRecordTheArgumentsFunctionWhereSeveralShareASite",
        shouldRecordTheArgumentsFunctionWhereSeveralShareASite},
       {"shouldPutDurationsIntoTheHistogramsSlots", shouldPutDurationsIntoTheHistogramsSlots},
+      {"shouldCountCallsByThePlacesTheyReturnTo", shouldCountCallsByThePlacesTheyReturnTo},
+      {"shouldCountCallsFromFurtherPlacesTogether", shouldCountCallsFromFurtherPlacesTogether},
       {"shouldCountCallsThatFindNoMemory", shouldCountCallsThatFindNoMemory},
       {"shouldMuteThreadsThatFindNoMemory", shouldMuteThreadsThatFindNoMemory},
       {"shouldRecordNothingOnAgentThreads", shouldRecordNothingOnAgentThreads},

@@ -126,8 +126,8 @@ struct mdl_api {
 
   /* For generated code; they follow the C calling convention. */
   uint64_t entry_slow;        /* 152 void (struct mdl_site *, uint64_t function, uint64_t key): exact mode */
-  uint64_t exit_slow;         /* 160 void (struct mdl_site *, uint64_t function, uint64_t key): exact mode */
-  uint64_t record_slow;       /* 168 void (struct mdl_function *, uint64_t ticks, uint64_t self, uint64_t inside): exact mode */
+  uint64_t exit_slow;         /* 160 void (struct mdl_site *, uint64_t function, uint64_t key, uint64_t call_site): exact mode */
+  uint64_t record_slow;       /* 168 void (struct mdl_function *, uint64_t ticks, uint64_t self, uint64_t inside, uint64_t call_site, uint64_t below) */
   uint64_t sample_entry_slow; /* 176 as entry_slow, sampled mode */
   uint64_t sample_exit_slow;  /* 184 void (struct mdl_site *, uint64_t function, uint64_t key, uint64_t call_site): sampled mode */
   uint64_t expire_entry;      /* 192 void (struct mdl_site *): a call finds the deadline passed */

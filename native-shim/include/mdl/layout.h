@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #define MDL_MAGIC 0x31535345534c444dULL /* "MDLSESS1", little-endian */
-#define MDL_VERSION 19u /* raised with each change of what a session holds */
+#define MDL_VERSION 20u /* raised with each change of what a session holds */
 
 enum mdl_session_state { MDL_STARTING = 0, MDL_ARMED = 1, MDL_ENDED = 2, MDL_AGENT_DEAD = 3 };
 /* MDL_EXACT: every call is recorded, else a sample. MDL_MIXED: a function may have a mean, so threads have rows and countdowns.
@@ -126,7 +126,8 @@ struct mdl_header {
   char program[1024];         /* 512 path of the executable, NUL-terminated UTF-8 */
   char id[512];               /* 1536 NAME-PID-TIME */
   char directory[1024];       /* 2048 the session's directory */
-  uint8_t reserved2[1024];    /* 3072 */
+  uint64_t new_callers;       /* 3072 struct mdl_caller without .caller; a list through .next_new, which the agent takes */
+  uint8_t reserved2[1016];    /* 3080 */
 };
 
 /* What the machine code of a probed function's sites shares. The first line is written by application
@@ -242,7 +243,7 @@ struct mdl_call {
   uint64_t start;  /* 16 when it began; MDL_CPU_TIME: by the thread's CPU time; 0: it is not recorded */
 };
 /* In mdl_call.inside.
- * MDL_CALL_MEASURED: start is how long it took, before what its callees took of that, in exact mode.
+ * MDL_CALL_MEASURED: start is how long it took; before: exact mode, what its callees took of that; sampled mode, when it ended.
  * MDL_CALL_UNTIMED: its return is not recorded. */
 #define MDL_CALL_WEIGHED (1ULL << 63)
 #define MDL_CALL_MEASURED (1ULL << 62)
@@ -421,7 +422,30 @@ struct mdl_row {
   uint32_t weight;   /* 44 in a thread's row, sampled mode: calls that one of them stands for at most; 0: 1 */
   uint64_t samples;  /* 48 calls that were timed, in sampled mode */
   uint64_t nested;   /* 56 of total, what calls took that ran within another of the same function, and so is in there twice */
-  uint64_t chunks[MDL_ROW_CHUNKS]; /* 64 uint64_t[MDL_CHUNK_SLOTS] each, 0 while empty */
+  uint64_t callers;  /* 64 struct mdl_callers: exact mode, 0 while empty */
+  uint64_t chunks[MDL_ROW_CHUNKS]; /* 72 uint64_t[MDL_CHUNK_SLOTS] each, 0 while empty */
+};
+
+/* The places that a function is called from, in a thread: a hash table by the low bits of .from. Two functions may call from one
+ * place, where one is inlined in the other. */
+#define MDL_CALLER_LISTS 64u
+#define MDL_CALLER_LIST_MAX 16u /* structures in a list; calls from further places are counted in .others */
+
+struct mdl_callers {
+  uint64_t lists[64]; /*   0 newest struct mdl_caller[MDL_CALLER_LISTS]; lists through .next */
+  uint64_t others;    /* 512 struct mdl_caller with .from 0; 0 until a list is full */
+};
+
+/* Complete before it is in the list. */
+struct mdl_caller {
+  uint64_t next;     /*  0 struct mdl_caller: the first field, because generated code follows it from the table on */
+  uint64_t next_new; /*  8 struct mdl_caller */
+  uint64_t from;     /* 16 as mdl_record.caller */
+  uint64_t calls;    /* 24 that have returned */
+  uint64_t total;    /* 32 ticks, of all these calls */
+  uint32_t function; /* 40 index of what is called */
+  uint32_t caller;   /* 44 index of the calling function plus 1, by the agent; 0: not yet known; ~0: none that is known */
+  uint64_t below;    /* 48 struct mdl_function of the frame below on the shadow stack, 0 for none: it may have been left by a jump */
 };
 
 /* The calls of a function by one caller; written by the agent alone, complete before it is in the list. */
@@ -684,8 +708,11 @@ MDL_AT(mdl_metric, since_tsc, 56);
 static_assert(sizeof(struct mdl_metric) == 80 + 2 * MDL_HISTORY_POINTS * sizeof(struct mdl_point), "mdl_metric");
 static_assert(sizeof(struct mdl_point) == 16, "mdl_point");
 static_assert(sizeof(struct mdl_record) == 32, "mdl_record");
-MDL_AT(mdl_row, chunks, 64);
-static_assert(sizeof(struct mdl_row) == 448, "mdl_row");
+MDL_AT(mdl_row, chunks, 72);
+static_assert(sizeof(struct mdl_row) == 456, "mdl_row");
+MDL_AT(mdl_callers, others, 512);
+static_assert(sizeof(struct mdl_callers) == 520, "mdl_callers");
+static_assert(sizeof(struct mdl_caller) == 56, "mdl_caller");
 static_assert(sizeof(struct mdl_edge) == 40, "mdl_edge");
 MDL_AT(mdl_slices, rows, 64);
 static_assert(sizeof(struct mdl_slices) == 64 + MDL_SLICES * sizeof(struct mdl_slice), "mdl_slices");

@@ -153,10 +153,11 @@ __attribute__((used)) void calls_leave(const struct mdl_call *call, const struct
   if (thread) {
     uint64_t began = __rdtsc();
     uint64_t returned = ticks ? ticks : began;
-    record_returns(thread, call, (struct mdl_function *)site->function, calls_return_address(call),
-                   is_cpu_time() ? record_now() : returned);
+    uint64_t ended = record_ended(call, returned);
+    record_returns(thread, call, (struct mdl_function *)site->function, calls_return_address(call), 0,
+                   is_cpu_time() ? record_now() : ended);
     /* To restore the registers takes as long as it took to save them. */
-    record_leaves_out(thread, __rdtsc() - returned + (began - returned));
+    record_leaves_out(thread, __rdtsc() - ended + (began - returned));
   }
   errno = error;
 }

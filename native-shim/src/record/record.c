@@ -5,6 +5,7 @@
 #include "record/record.h"
 
 #include "code/code.h"
+#include "record/callers.h"
 #include "record/frames.h"
 #include "record/functions.h"
 #include "record/mode.h"
@@ -17,11 +18,21 @@
 /* The flags in mdl_call.inside of a single call. */
 #define FLAGS (MDL_CALL_MEASURED | MDL_CALL_UNTIMED)
 
-void record_slow(struct mdl_function *function, uint64_t ticks, uint64_t self, uint64_t inside) {
+void record_slow(struct mdl_function *function, uint64_t ticks, uint64_t self, uint64_t inside, uint64_t call_site,
+                 uint64_t below) {
   struct mdl_thread *thread = record_known_thread();
-  if (thread) {
-    record_in_row(thread, function, inside & ~FLAGS, ticks, self, 1);
+  if (!thread) {
+    return;
   }
+  record_in_row(thread, function, inside & ~FLAGS, ticks, self, 1);
+  if (is_exact()) {
+    record_in_callers(thread, function, call_site, below, ticks);
+  }
+}
+
+/* Where a call returns to; of an inlined one, its exit hook. */
+static uint64_t returns_to(const struct mdl_site *site, const struct mdl_function *function, uint64_t call_site) {
+  return site->owner != (uintptr_t)function ? site->address : call_site;
 }
 
 /* Counted at entry, because some calls never return. */
@@ -78,8 +89,7 @@ void record_entry_slow(struct mdl_site *site, uint64_t address, uint64_t key) {
   }
 }
 
-void record_exit_slow(struct mdl_site *site, uint64_t address, uint64_t key) {
-  (void)site;
+void record_exit_slow(struct mdl_site *site, uint64_t address, uint64_t key, uint64_t call_site) {
   struct mdl_thread *thread = record_known_thread();
   if (!thread) {
     return; /* before reading the clock, which may fault in this thread */
@@ -89,7 +99,8 @@ void record_exit_slow(struct mdl_site *site, uint64_t address, uint64_t key) {
   if (!frame) {
     return;
   }
-  record_returns(thread, &frame->call, function_of(frame), 0, now);
+  struct mdl_function *function = function_of(frame);
+  record_returns(thread, &frame->call, function, returns_to(site, function, call_site), frame[-1].function, now);
   record_release(thread, frame);
 }
 
@@ -127,6 +138,10 @@ static uint64_t without_reading(uint64_t elapsed) {
   return elapsed > reading ? elapsed - reading : 0;
 }
 
+uint64_t record_ended(const struct mdl_call *call, uint64_t now) {
+  return call->inside & MDL_CALL_MEASURED && !is_exact() && !is_cpu_time() ? call->before : now;
+}
+
 void record_leaves_out(struct mdl_thread *thread, uint64_t ticks) {
   if (!is_exact() && !is_cpu_time()) {
     add(&thread->taken, ticks);
@@ -142,7 +157,7 @@ static uint64_t taken_within(const struct mdl_thread *thread, const struct mdl_c
 }
 
 void record_returns(struct mdl_thread *thread, const struct mdl_call *call, struct mdl_function *function, uint64_t call_site,
-                    uint64_t now) {
+                    uint64_t below, uint64_t now) {
   bool measured = call->inside & MDL_CALL_MEASURED;
   if (now == 0 || (!measured && (call->start == 0 || call->before < thread->born))) {
     return;
@@ -161,6 +176,9 @@ void record_returns(struct mdl_thread *thread, const struct mdl_call *call, stru
     add(&thread->taken, elapsed - taken);
   }
   record_in_row(thread, function, call->inside & ~FLAGS, ticks, complete ? ticks - at_most(taken, ticks) : 0, weight);
+  if (complete) {
+    record_in_callers(thread, function, call_site, below, ticks);
+  }
   if (__atomic_load_n(&function->remaining, __ATOMIC_RELAXED) > 0 &&
       __atomic_sub_fetch(&function->remaining, 1, __ATOMIC_RELAXED) >= 0) {
     record_in_ring(thread, function, call_site, start, ticks);
@@ -174,9 +192,9 @@ void record_sample_exit_slow(struct mdl_site *site, uint64_t address, uint64_t k
   record_identify(site, address);
   struct mdl_frame *frame = thread ? record_frame_to_close(thread, address, key) : NULL;
   if (frame) {
+    began = record_ended(&frame->call, began);
     struct mdl_function *function = function_of(frame);
-    bool inlined = site->owner != (uintptr_t)function;
-    record_returns(thread, &frame->call, function, inlined ? site->address : call_site, now);
+    record_returns(thread, &frame->call, function, returns_to(site, function, call_site), 0, now);
     uint32_t weight = weight_of(&frame->call);
     record_release(thread, frame);
     if (weight != 1) {

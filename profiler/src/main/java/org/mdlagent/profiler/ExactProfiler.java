@@ -8,14 +8,17 @@ import org.mdlagent.arch.shim.NativeApi;
 import org.mdlagent.fastinst.Probes;
 import org.mdlagent.fastinst.install.Tier;
 import org.mdlagent.profiler.cpu.PcSamples;
+import org.mdlagent.profiler.records.CallerPlaces;
 
-/// Times every call. Recording code does all the work; this class only switches probes on and off.
+/// Times every call. Recording code does all the work; this class switches probes on and off, and finds out which
+/// functions the calls came from.
 public final class ExactProfiler implements Collector {
     /// Interval at which the session's clocks are renewed for readers.
     private static final double RENEWAL_NANOS = 100e6;
 
     private final NativeApi api;
     private final Probes probes;
+    private final CallerPlaces callers;
 
     private final @Nullable PcSamples samples;
 
@@ -23,6 +26,7 @@ public final class ExactProfiler implements Collector {
     public ExactProfiler(NativeApi api, Probes probes, @Nullable PcSamples samples) {
         this.api = api;
         this.probes = probes;
+        callers = new CallerPlaces(api.session(), probes.returnSites());
         this.samples = samples;
     }
 
@@ -61,6 +65,7 @@ public final class ExactProfiler implements Collector {
         if (!leftOut.isEmpty()) {
             probes.record(leftOut, false);
         }
+        callers.resolve();
         api.renewClocks();
         return samples == null ? RENEWAL_NANOS : Math.min(RENEWAL_NANOS, samples.look());
     }

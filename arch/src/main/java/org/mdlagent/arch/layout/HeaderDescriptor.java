@@ -77,6 +77,7 @@ public final class HeaderDescriptor {
     public static final long PROGRAM = 512;
     public static final long ID = 1536;
     public static final long DIRECTORY = 2048;
+    public static final long NEW_CALLERS = 3072;
 
     public static final long SIZE = 4096;
 
@@ -85,7 +86,7 @@ public final class HeaderDescriptor {
     public static final int SYNC_TMAX = 1;
     public static final int SYNC_MEMBARRIER = 2;
 
-    public static final int VERSION_VALUE = 19;
+    public static final int VERSION_VALUE = 20;
 
     public static final int STATE_STARTING = 0;
     public static final int STATE_ARMED = 1;

@@ -12,9 +12,10 @@ public final class RowDescriptor {
     public static final long WEIGHT = 44;
     public static final long SAMPLES = 48;
     public static final long NESTED = 56;
-    public static final long CHUNKS_AT = 64;
+    public static final long CALLERS = 64;
+    public static final long CHUNKS_AT = 72;
 
-    public static final long SIZE = 448;
+    public static final long SIZE = 456;
 
     /// Chunks of a row, and slots of a chunk: `index = chunk * CHUNK_SLOTS + slot`.
     public static final int CHUNKS = 48;

@@ -49,6 +49,8 @@ class LayoutTest {
             Map.entry("mdl_pc_thread", PcThreadDescriptor.class),
             Map.entry("mdl_pc_samples", PcSamplesDescriptor.class),
             Map.entry("mdl_text", TextDescriptor.class),
+            Map.entry("mdl_callers", CallersDescriptor.class),
+            Map.entry("mdl_caller", CallerDescriptor.class),
             Map.entry("mdl_row", RowDescriptor.class));
 
     private static LayoutDump dump;
@@ -91,6 +93,8 @@ class LayoutTest {
         "mdl_slices, none",
         "mdl_slice, size",
         "mdl_slice_chunk, bytes",
+        "mdl_callers, none",
+        "mdl_caller, none",
         "mdl_row, chunks"
     })
     void shouldHaveEveryFieldOfTheStructureAndNoOther(String struct, String renamed) throws Exception {

@@ -22,27 +22,39 @@ record ExactRuns(List<String> command, Path input) {
     /// Minimum calls: rarely called functions may be missed, and have no percentiles.
     static final long CALLS_MIN = 1000;
 
-    /// Values of functions with every call timed in a run.
-    List<Truth> of(List<String> symbols, Report report) throws IOException, InterruptedException {
-        List<Truth> truths = new ArrayList<>();
+    /// A function in a run with each of its calls timed.
+    ///
+    /// @param cpuSeconds of that run
+    record Timed(FunctionProfile function, double cpuSeconds) {
+        /// The truth for a run that does the same work in this CPU time: times are scaled, because the machine's
+        /// speed varies by several percent from run to run.
+        Truth truth(ProfiledRun run) {
+            return Truth.of(function).slowedBy(run.cpuSeconds() / cpuSeconds);
+        }
+    }
+
+    /// Functions, each in a run with its every call timed.
+    List<Timed> of(List<String> symbols, Report report) throws IOException, InterruptedException {
+        List<Timed> known = new ArrayList<>();
         for (String symbol : symbols) {
-            FunctionProfile function = timed(symbol);
-            boolean known = function.exact() && function.callsExact();
-            report.raw("raw " + (known ? "every call of " : "no truth: some calls were missed of ") + symbol);
-            if (known) {
-                truths.add(Truth.of(function));
+            Timed timed = timed(symbol);
+            boolean whole = timed.function.exact() && timed.function.callsExact();
+            report.raw("raw " + (whole ? "every call of " : "no truth: some calls were missed of ") + symbol);
+            if (whole) {
+                known.add(timed);
             }
         }
-        return truths;
+        return known;
     }
 
     /// The function in a run with each of its calls timed.
-    FunctionProfile timed(String symbol) throws IOException, InterruptedException {
+    Timed timed(String symbol) throws IOException, InterruptedException {
         ProfiledRun run = ProfiledRun.of(command, input, "wait,budgetPercent=1,exact=" + symbol);
-        return Objects.requireNonNull(run.profile()).functions().stream()
+        FunctionProfile found = Objects.requireNonNull(run.profile()).functions().stream()
                 .filter(function -> function.symbol().equals(symbol))
                 .findFirst()
                 .orElseThrow();
+        return new Timed(found, run.cpuSeconds());
     }
 
     /// Functions with the most self time.

@@ -61,7 +61,7 @@ public final class ProfilerTable {
     private final Report report;
     private final Path input;
     private final Map<Variant, ProfiledRun[]> runs = new EnumMap<>(Variant.class);
-    private @Nullable List<Truth> truths;
+    private @Nullable List<ExactRuns.Timed> timed;
 
     private ProfilerTable(RealProgram program, Report report, Path inputs) throws IOException, InterruptedException {
         this.program = program;
@@ -133,8 +133,8 @@ public final class ProfilerTable {
     }
 
     private void printAccuracy() throws IOException, InterruptedException {
-        print(Variant.GOVERNED.toString(), Accuracy.of(truths(), sampled(Variant.GOVERNED)));
-        print(Variant.UNGOVERNED.toString(), Accuracy.of(truths(), sampled(Variant.UNGOVERNED)));
+        print(Variant.GOVERNED.toString(), accuracy(Variant.GOVERNED));
+        print(Variant.UNGOVERNED.toString(), accuracy(Variant.UNGOVERNED));
         if (REPEATED > 0) {
             print("EXACT AGAIN", reproducibility());
         }
@@ -145,8 +145,14 @@ public final class ProfilerTable {
         accuracy.table().forEach(report::line);
     }
 
-    private List<List<FunctionProfile>> sampled(Variant variant) {
-        return Arrays.stream(of(variant)).map(ProfilerTable::functions).toList();
+    private Accuracy accuracy(Variant variant) throws IOException, InterruptedException {
+        List<ExactRuns.Timed> known = timed();
+        List<ProfiledRun> all = List.of(of(variant));
+        return Accuracy.ofRuns(
+                all.stream()
+                        .map(run -> known.stream().map(each -> each.truth(run)).toList())
+                        .toList(),
+                all.stream().map(ProfilerTable::functions).toList());
     }
 
     private static List<FunctionProfile> functions(ProfiledRun run) {
@@ -155,20 +161,22 @@ public final class ProfilerTable {
 
     /// The difference between two runs with every call recorded: the limit of any sample's accuracy.
     private Accuracy reproducibility() throws IOException, InterruptedException {
-        List<Truth> some = truths().subList(0, Math.min(REPEATED, truths().size()));
+        List<Truth> some = new ArrayList<>();
         List<FunctionProfile> again = new ArrayList<>();
-        for (Truth truth : some) {
-            again.add(exactRuns().timed(truth.symbol()));
+        for (ExactRuns.Timed once : timed().subList(0, Math.min(REPEATED, timed().size()))) {
+            ExactRuns.Timed twice = exactRuns().timed(once.function().symbol());
+            some.add(Truth.of(once.function()).slowedBy(twice.cpuSeconds() / once.cpuSeconds()));
+            again.add(twice.function());
         }
-        return Accuracy.of(some, List.of(again));
+        return Accuracy.ofRuns(List.of(some), List.of(again));
     }
 
-    private List<Truth> truths() throws IOException, InterruptedException {
-        if (truths == null) {
+    private List<ExactRuns.Timed> timed() throws IOException, InterruptedException {
+        if (timed == null) {
             Profile profile = Objects.requireNonNull(of(Variant.UNGOVERNED)[0].profile());
-            truths = exactRuns().of(ExactRuns.hottest(profile, HOTTEST), report);
+            timed = exactRuns().of(ExactRuns.hottest(profile, HOTTEST), report);
         }
-        return truths;
+        return timed;
     }
 
     private ExactRuns exactRuns() throws IOException, InterruptedException {

@@ -111,7 +111,7 @@ public final class TruthTable {
         double times = (double) seconds / SECONDS_OF_WORK;
         List<String> command = program.command(Build.PATCHABLE, times);
         Path input = program.input(inputs, times);
-        List<List<FunctionProfile>> sampled = new ArrayList<>();
+        List<ProfiledRun> runs = new ArrayList<>();
         List<String> hottest = List.of();
         for (int round = 0; round < ROUNDS; round++) {
             Progress.round(program, round, ROUNDS, seconds + " s");
@@ -119,13 +119,19 @@ public final class TruthTable {
             if (round == 0) {
                 hottest = ExactRuns.hottest(Objects.requireNonNull(run.profile()), HOTTEST);
             }
-            sampled.add(functions(run));
+            runs.add(run);
         }
-        List<Truth> truths = new ExactRuns(command, input).of(hottest, report);
-        for (List<FunctionProfile> run : sampled) {
-            truths.forEach(truth -> raw(program.toString(), truth, run));
+        List<ExactRuns.Timed> timed = new ExactRuns(command, input).of(hottest, report);
+        List<List<Truth>> truths = new ArrayList<>();
+        for (ProfiledRun run : runs) {
+            List<Truth> ofRun = timed.stream().map(each -> each.truth(run)).toList();
+            ofRun.forEach(truth -> raw(program.toString(), truth, functions(run)));
+            truths.add(ofRun);
         }
-        print(program.toString(), seconds, Accuracy.of(truths, sampled));
+        print(
+                program.toString(),
+                seconds,
+                Accuracy.ofRuns(truths, runs.stream().map(TruthTable::functions).toList()));
     }
 
     private static List<FunctionProfile> functions(ProfiledRun run) {

@@ -40,16 +40,8 @@ public final class Accuracy {
         pairs.forEach((column, of) -> columns.put(column, errors(column, of)));
     }
 
-    /// @param sampled profiles, of which each has some of the functions
-    public static Accuracy of(List<Truth> truths, List<List<FunctionProfile>> sampled) {
-        Map<Column, List<Pair>> pairs = new EnumMap<>(Column.class);
-        sampled.forEach(profile -> add(truths, profile, pairs));
-        return new Accuracy(pairs);
-    }
-
-    /// Of runs with a truth each.
-    ///
-    /// @param sampled the profile of each
+    /// @param truths  of each run
+    /// @param sampled profile of each run
     public static Accuracy ofRuns(List<List<Truth>> truths, List<List<FunctionProfile>> sampled) {
         Map<Column, List<Pair>> pairs = new EnumMap<>(Column.class);
         for (int i = 0; i < truths.size(); i++) {

@@ -17,6 +17,13 @@ public record Truth(String symbol, Map<Column, Long> values) {
         return new Truth(function.symbol(), values);
     }
 
+    /// The same calls on a machine that takes `factor` times as long.
+    public Truth slowedBy(double factor) {
+        Map<Column, Long> slower = new EnumMap<>(values);
+        slower.replaceAll((column, value) -> column == Column.CALLS ? value : Math.round(factor * value));
+        return new Truth(symbol, slower);
+    }
+
     /// From a line of a self-measuring program: the symbol, and a number for each column.
     ///
     /// @throws IllegalArgumentException if it is invalid

@@ -72,6 +72,23 @@ public final class ReturnSites {
         return ReturnSite.UNKNOWN;
     }
 
+    /// Whether the function that contains an address is this one, or has it inlined somewhere, with hooks.
+    public boolean mayRunAt(long address, int function) {
+        for (ProbedImage image : images) {
+            ProbedImage.Placement placement = image.current();
+            FunctionRanges.Range range =
+                    placement == null ? null : image.ranges().around(address - placement.bias());
+            if (placement != null && range != null) {
+                long bias = placement.bias();
+                return range.function() == function
+                        || hooks().subMap(range.start() + bias, range.end() + bias).values().stream()
+                                .anyMatch(hook -> hook.role() == SiteInstruction.Role.ENTRY
+                                        && functionOf(hook, image, bias) == function);
+            }
+        }
+        return false;
+    }
+
     /// Index of the function that contains an address, ignoring inlined functions, or [ReturnSite#NONE].
     public int outermostAt(long address) {
         for (ProbedImage image : images) {

@@ -59,8 +59,9 @@ public final class SlicePolicy {
     /// are in no cache, so the program makes fewer calls at first.
     public static final double SETTLING_NANOS = 150e3;
 
-    /// Duration slices last longer: calls must end within them.
-    static final double TIMED_LENGTH_NANOS = 1e6;
+    /// Duration slices of functions with much time: as short as the calls allow, which must end within them. Many
+    /// short slices meet more phases of the program than few long ones, at the same cost.
+    static final double TIMED_LENGTH_NANOS = 300e3;
 
     static final double TIMED_LENGTH_NANOS_OTHERS = 5e6;
 
@@ -170,12 +171,13 @@ public final class SlicePolicy {
         if (functions.length == 0) {
             return Slicing.none(true);
         }
-        int step = Math.min(TIMED_TOGETHER, functions.length);
+        int groups = Math.ceilDiv(functions.length, TIMED_TOGETHER);
+        int step = Math.ceilDiv(functions.length, groups);
         double load = load(seen, functions) * step / functions.length + TIMING_PART;
         double duty = Math.min(DUTY_MAX, part * TIME_PART * budget / load);
         double period = Math.max(
                 (SETTLING_NANOS + length) / duty, switchingNanos(seen, step) / (part * SWITCH_PART / 2 * income(seen)));
-        return new Slicing(functions, step, true, period, length);
+        return new Slicing(apart(functions, groups), step, true, period, length);
     }
 
     /// The share of wall time that the agent may spend.

@@ -6,6 +6,7 @@ import static org.mdlagent.arch.x86.bytes.Register.R11;
 import static org.mdlagent.arch.x86.bytes.Register.RAX;
 import static org.mdlagent.arch.x86.bytes.Register.RCX;
 import static org.mdlagent.arch.x86.bytes.Register.RDI;
+import static org.mdlagent.arch.x86.bytes.Register.RDX;
 import static org.mdlagent.arch.x86.bytes.Register.RSI;
 import static org.mdlagent.arch.x86.bytes.Register.RSP;
 
@@ -30,6 +31,12 @@ final class DurationClock {
 
     private static final int TIME_BYTES = 2 * Long.BYTES;
 
+    /// Places in the red zone, from the stack pointer: when the way to a randomly timed call began, and when a call
+    /// ended. Below what the fast paths save there.
+    private static final int PREPARING_AT = -14 * Long.BYTES;
+
+    private static final int ENDED_AT = -9 * Long.BYTES;
+
     private final Label exit = new Label();
     private final Label prepared = new Label();
     private final RecordingEntryPoints shim;
@@ -48,7 +55,7 @@ final class DurationClock {
     /// @param base   the words of the call ([CallDescriptor]) are `callAt` from there
     /// @param below  end of 48 scratch bytes in the red zone, from the stack pointer
     void start(Register base, int callAt, Register thread, int below) {
-        boolean sampledByCpuTime = shim.cpuTime() && !shim.exact();
+        boolean sampledByCpuTime = isSampled() && shim.cpuTime();
         int before = callAt + (int) CallDescriptor.BEFORE;
         if (sampledByCpuTime) {
             out.readTsc();
@@ -57,12 +64,45 @@ final class DurationClock {
         read(below);
         out.store(base, callAt + (int) CallDescriptor.START, RAX);
         if (!sampledByCpuTime) {
-            out.load(RAX, thread, (int) ThreadDescriptor.TAKEN);
-            out.store(base, before, RAX);
+            noteTaken(base, before, thread);
         }
     }
 
-    /// Emits code before [#start] for randomly timed calls. It keeps costs that untimed calls do not have out of
+    private void noteTaken(Register base, int before, Register thread) {
+        out.load(RAX, thread, (int) ThreadDescriptor.TAKEN);
+        out.store(base, before, RAX);
+    }
+
+    private boolean isSampled() {
+        return !shim.exact();
+    }
+
+    /// Emits code for the beginning of the way to a randomly timed call. What the probe takes from here on is not
+    /// part of the durations of the calls around it: it is many times that of a short function. Changes `scratch`
+    /// and RDX.
+    void beginPreparing(Register scratch) {
+        if (!shim.cpuTime()) {
+            out.mov(scratch, RAX);
+            out.readTsc();
+            out.store(RSP, PREPARING_AT, RAX);
+            out.mov(RAX, scratch);
+        }
+    }
+
+    /// [#start] after [#beginPreparing] and [#prepare].
+    void startPrepared(Register base, int callAt, Register thread, int below) {
+        if (shim.cpuTime()) {
+            start(base, callAt, thread, below);
+            return;
+        }
+        read(below);
+        out.store(base, callAt + (int) CallDescriptor.START, RAX);
+        out.sub(RAX, RSP, PREPARING_AT);
+        out.addTo(thread, (int) ThreadDescriptor.TAKEN, RAX);
+        noteTaken(base, callAt + (int) CallDescriptor.BEFORE, thread);
+    }
+
+    /// Emits code before [#startPrepared]. It keeps costs that untimed calls do not have out of
     /// the duration: loads that miss the cache or were written by the agent, which the processor could delay
     /// beyond its clock reading, and fetching the exit's code.
     void prepare() {
@@ -88,22 +128,42 @@ final class DurationClock {
         atLeastNothing(RAX);
     }
 
-    /// The same in sampled mode, minus the time that the shim's code took for nested calls: it is many times the
-    /// duration of a short function. Also changes `scratch`.
+    /// Emits the first code of an exit. In sampled mode it notes the time, before anything that may miss the cache.
+    /// Changes `scratch` and RDX.
+    void end(Register scratch) {
+        if (isSampled() && !shim.cpuTime()) {
+            out.mov(scratch, RAX);
+            out.readTsc();
+            out.store(RSP, ENDED_AT, RAX);
+            out.mov(RAX, scratch);
+        }
+    }
+
+    /// [#elapsed] in sampled mode, until [#end] and minus what recording nested calls took. Also changes `scratch`.
     ///
-    /// That time is loaded before the clock is read, because a handler that runs afterwards adds time that this
-    /// duration does not contain.
+    /// A handler that has run since [#end] makes this duration too short by what recording its calls took: some
+    /// instructions of a call in a million.
     void elapsedWithoutShim(Register base, int callAt, Register thread, int below, Register scratch) {
         int startAt = callAt + (int) CallDescriptor.START;
-        if (shim.exact() || shim.cpuTime()) {
+        if (shim.cpuTime()) {
             elapsed(base, startAt, below);
             return;
         }
         out.load(scratch, thread, (int) ThreadDescriptor.TAKEN);
         out.sub(scratch, base, callAt + (int) CallDescriptor.BEFORE);
-        elapsed(base, startAt, below);
+        out.load(RAX, RSP, ENDED_AT);
+        out.sub(RAX, base, startAt);
+        atLeastNothing(RAX);
         out.sub(RAX, scratch);
         atLeastNothing(RAX);
+    }
+
+    /// Emits code that tells the shim when a measured call ended, in [CallDescriptor#BEFORE]. Changes RDX.
+    void tellEnd(Register base, int callAt) {
+        if (!shim.cpuTime()) {
+            out.load(RDX, RSP, ENDED_AT);
+            out.store(base, callAt + (int) CallDescriptor.BEFORE, RDX);
+        }
     }
 
     /// Emits code that subtracts the clock's overhead from the duration in RAX. Changes the flags.

@@ -23,6 +23,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 import org.mdlagent.arch.layout.CallDescriptor;
+import org.mdlagent.arch.layout.CallerDescriptor;
 import org.mdlagent.arch.layout.CountdownDescriptor;
 import org.mdlagent.arch.layout.FrameDescriptor;
 import org.mdlagent.arch.layout.FunctionDescriptor;
@@ -43,8 +44,8 @@ import org.mdlagent.arch.x86.bytes.Register;
 /// and the flags are free.
 ///
 /// On entry of each body: RAX key of the frame, R10 site record, RDI function address (the hook's first argument);
-/// the stack is aligned as at the start of a function; in sampled mode, at an exit, RSI return address of the call
-/// (the hook's second argument). Within: R11 thread block, R9 function record, RCX frame.
+/// the stack is aligned as at the start of a function; at an exit, RSI return address of the call (the hook's second
+/// argument). Within: R11 thread block, R9 function record, RCX frame.
 ///
 /// Assumes
 ///   A1 only the thread itself writes its stack pointer, frames, rows and ring head; a signal handler on the same
@@ -281,6 +282,7 @@ public final class RecordingAssembler {
         out.ret();
 
         out.bind(timed);
+        clock.beginPreparing(RDI);
         findWeight();
         out.test(RDI);
         out.jump(EQUAL, undrawn);
@@ -299,7 +301,7 @@ public final class RecordingAssembler {
         out.add(RAX, RDI);
         out.store(RCX, INSIDE, RAX);
         clock.prepare();
-        fill();
+        fill(clock::startPrepared);
         out.ret();
 
         out.bind(undrawn);
@@ -337,6 +339,7 @@ public final class RecordingAssembler {
         Label slowRecord = new Label();
         findTopFrame(nothing, other, slow);
         clock.requireAgent(R8, slow);
+        findPlace();
         recordInRow(slowRecord);
         out.bind(nothing);
         out.ret();
@@ -350,12 +353,29 @@ public final class RecordingAssembler {
         continueInShim(shim.exitSlow());
     }
 
-    /// Pops the frame before RCX, whose function is in R9, and records it in the function's row. If the row has no
-    /// memory yet, jumps to `slowRecord` with ticks in RAX, those of callees in R8 and the call's `inside` in RDI.
-    /// Also changes RSI. If other functions are sampled, callees are incomplete.
+    /// Loads into R10 where the call returns to; for an inlined function, the address of the site in R10.
+    private void findPlace() {
+        Label inlined = new Label();
+        Label done = new Label();
+        out.cmp(R9, R10, (int) SiteDescriptor.OWNER);
+        out.jump(NOT_EQUAL, inlined);
+        out.mov(R10, RSI);
+        out.jump(done);
+        out.bind(inlined);
+        out.load(R10, R10, (int) SiteDescriptor.ADDRESS);
+        out.bind(done);
+    }
+
+    /// Pops the frame before RCX, whose function is in R9, and records it in the function's row; in exact mode, the
+    /// call is from the place in R10. If the row has no memory yet, jumps to `slowRecord` with ticks in RAX, those
+    /// of callees in R8, the call's `inside` in RDI, R10 as before, and the function of the frame below in R11.
+    /// Also changes RSI and R10.
+    ///
+    /// If other functions are sampled, callees are incomplete.
     private void recordInRow(Label slowRecord) {
         Label nested = new Label();
         Label nestedDone = new Label();
+        Label noChunk = new Label();
         Label done = new Label();
         out.load(RDI, RCX, INSIDE - FRAME);
         if (shim.exact()) {
@@ -376,9 +396,16 @@ public final class RecordingAssembler {
         clock.takeOffReading();
         out.loadInt(RSI, R9, INDEX);
         out.load(RDX, R11, (int) ThreadDescriptor.ROWS);
+        if (shim.exact()) {
+            out.load(R11, RCX, (int) FrameDescriptor.FUNCTION - FRAME);
+        }
         out.loadIndexed(RDX, RDX, RSI, 0);
         out.test(RDX);
         out.jump(EQUAL, slowRecord);
+        if (shim.exact()) {
+            CallerAssembler.find(out, RDX, R10, R11, RSI, RCX, slowRecord);
+            out.mov(R10, RSI);
+        }
         // RowBuckets.index; chunk = index / 128, slot = index % 128.
         out.mov(RCX, RAX);
         out.or(RCX, RowBuckets.SUB_BUCKET_MASK);
@@ -392,7 +419,7 @@ public final class RecordingAssembler {
         out.shiftRight(RSI, RowBuckets.SUB_BUCKET_HALF_BITS);
         out.loadIndexed(RSI, RDX, RSI, (int) RowDescriptor.CHUNKS_AT);
         out.test(RSI);
-        out.jump(EQUAL, slowRecord);
+        out.jump(EQUAL, shim.exact() ? noChunk : slowRecord);
         out.and(RCX, RowDescriptor.CHUNK_SLOTS - 1);
         out.incrementIndexed(RSI, RCX);
         out.increment(RDX, (int) RowDescriptor.COUNT);
@@ -410,6 +437,7 @@ public final class RecordingAssembler {
             out.sub(RCX, R8);
             clock.atLeastNothing(RCX);
             out.addTo(RDX, (int) RowDescriptor.SELF, RCX);
+            CallerAssembler.add(out, R10, RAX);
             out.mov(RCX, RAX);
         }
         replace(ABOVE_OR_EQUAL, (int) RowDescriptor.MIN);
@@ -417,6 +445,11 @@ public final class RecordingAssembler {
         out.jump(done);
         out.bind(nested);
         addNested(out, RDX, RAX, RCX, nestedDone);
+        if (shim.exact()) {
+            out.bind(noChunk);
+            out.load(R10, R10, (int) CallerDescriptor.FROM);
+            out.jump(slowRecord);
+        }
         out.bind(done);
     }
 
@@ -429,6 +462,8 @@ public final class RecordingAssembler {
             out.mov(RDX, RAX);
             out.sub(RDX, R8);
             clock.atLeastNothing(RDX);
+            out.mov(R8, R10);
+            out.mov(R9, R11);
         } else {
             out.movInt(RDX, 0);
         }
@@ -443,6 +478,7 @@ public final class RecordingAssembler {
         Label slowRecord = new Label();
         Label finish = new Label();
         Label done = new Label();
+        clock.end(R8);
         // The shim identifies a site's unknown function.
         out.load(R9, R10, (int) SiteDescriptor.FUNCTION);
         out.cmp(RDI, R9, (int) FunctionDescriptor.ADDRESS);
@@ -477,6 +513,7 @@ public final class RecordingAssembler {
         clock.elapsedWithoutShim(RCX, CALL - FRAME, R11, 0, R9);
         clock.takeOffReading();
         out.store(RCX, START - FRAME, RAX);
+        clock.tellEnd(RCX, CALL - FRAME);
         out.bitSet(RCX, INSIDE - FRAME, CallDescriptor.MEASURED_BIT);
         out.mov(RAX, R8);
         out.jump(slow);
@@ -528,7 +565,7 @@ public final class RecordingAssembler {
         loadInside(out, RAX, RDX);
         out.bind(first);
         out.store(RCX, INSIDE, RAX);
-        fill();
+        fill(clock::start);
     }
 
     /// The frame at RCX is the top one.
@@ -536,10 +573,15 @@ public final class RecordingAssembler {
         out.addTo(R11, THREAD_SP, FRAME);
     }
 
+    /// One of the clock's ways to start a call.
+    private interface Start {
+        void emit(Register base, int callAt, Register thread, int below);
+    }
+
     /// Fills the frame at RCX for the function in R9 and the key in R8; its time is now.
-    private void fill() {
+    private void fill(Start start) {
         out.store(RCX, (int) FrameDescriptor.FUNCTION, R9);
-        clock.start(RCX, CALL, R11, 0);
+        start.emit(RCX, CALL, R11, 0);
         out.store(RCX, (int) FrameDescriptor.KEY, R8);
     }
 

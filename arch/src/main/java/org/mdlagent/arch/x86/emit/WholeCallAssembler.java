@@ -218,6 +218,9 @@ final class WholeCallAssembler {
         out.jump(counted);
 
         out.bind(timed);
+        clock.beginPreparing(RCX);
+        out.loadInt(RCX, RAX, INDEX);
+        out.load(RDX, R10, (int) ThreadDescriptor.COUNTDOWNS);
         out.leaIndexed(RDX, RDX, RCX);
         out.loadInt(RDX, RDX, (int) CountdownDescriptor.WEIGHT);
         out.test(RDX);
@@ -238,7 +241,8 @@ final class WholeCallAssembler {
         out.add(RCX, RSP, WEIGHT_AT);
         out.store(RSP, CALL_AT + INSIDE, RCX);
         clock.prepare();
-        begin();
+        clock.startPrepared(RSP, CALL_AT, R10, ENTRY_SAVED - 5 * Long.BYTES);
+        finishEntry();
     }
 
     /// Emits an entry whose words serve only snippets at the return; the call is not recorded. Returns its offset.
@@ -321,7 +325,9 @@ final class WholeCallAssembler {
         Label slow = new Label();
         atSibling = sibling;
         unwind.add(new UnwindRow(at, UnwindRow.Rule.IN_CALL));
-        save(EXIT_SAVED, RAX, RDX, RCX, R10);
+        save(EXIT_SAVED, RAX, RDX, RCX);
+        clock.end(RCX);
+        save(EXIT_SAVED - 3 * Long.BYTES, R10);
         out.store(RSP, sibling ? NEXT_AT : EXIT_R11, R11);
         if (shim.exact()) {
             exactExit(slow);
@@ -471,6 +477,10 @@ final class WholeCallAssembler {
         out.loadIndexed(R10, R10, RDX, 0);
         out.test(R10);
         out.jump(EQUAL, slowRecord);
+        if (shim.exact()) {
+            out.load(RCX, RSP, RETURN_AT);
+            CallerAssembler.find(out, R10, RCX, null, R11, RDX, slowRecord);
+        }
         // RowBuckets.index, as in RecordingAssembler.
         out.mov(RCX, RAX);
         out.or(RCX, RowBuckets.SUB_BUCKET_MASK);
@@ -501,6 +511,7 @@ final class WholeCallAssembler {
             out.sub(RCX, RSP, CHILDREN_AT);
             clock.atLeastNothing(RCX);
             out.addTo(R10, (int) RowDescriptor.SELF, RCX);
+            CallerAssembler.add(out, R11, RAX);
         }
         out.cmp(RAX, R10, (int) RowDescriptor.MIN);
         out.jump(BELOW, less);
@@ -530,6 +541,9 @@ final class WholeCallAssembler {
     /// Passes RAX ticks to the shim, because its own reading would include the way there.
     private void recordMeasured() {
         out.store(RSP, START, RAX);
+        if (!shim.exact()) {
+            clock.tellEnd(RSP, 0);
+        }
         out.bitSet(RSP, INSIDE, CallDescriptor.MEASURED_BIT);
         continueSlow();
     }

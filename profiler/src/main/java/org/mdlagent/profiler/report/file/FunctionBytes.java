@@ -80,7 +80,7 @@ public record FunctionBytes(SessionBytes bytes, long at) {
     }
 
     /// Whether timed calls stand for more than the counted ones: also for calls between slices.
-    private boolean isSliced() throws IOException {
+    public boolean isSliced() throws IOException {
         int mean = bytes.getInt(at + FunctionDescriptor.MEAN);
         return mean == 0 || (mean > 1 && bytes.getInt(at + FunctionDescriptor.WEIGHT) > mean);
     }

@@ -82,9 +82,12 @@ final class FunctionSums {
         independent += Math.min(timed, (double) calls / Math.max(1, most));
     }
 
-    /// The effective number of independent timed calls.
-    double independent() {
-        return independent;
+    /// The effective number of independent timed calls. Those of one slice may all be from the same phase of the
+    /// program, so a slice counts once (cluster sampling).
+    ///
+    /// @param told calls that told their caller: one of each slice that times the function
+    double independent(long told) throws IOException {
+        return told > 0 && function.isSliced() ? Math.min(independent, told) : independent;
     }
 
     /// The cost of its probes, in ticks.

@@ -30,6 +30,7 @@ final class ProfileReader {
     private final FunctionTable functions;
     private final List<FunctionSums> sums = new ArrayList<>();
     private final EdgeSums edges;
+    private final EdgeReader callers;
     private final RowReader rows;
     private final RingReader rings;
 
@@ -55,6 +56,7 @@ final class ProfileReader {
         allExact = FactsReader.isExact(bytes);
         functions = new FunctionTable(bytes);
         edges = new EdgeSums(functions.count());
+        callers = new EdgeReader(bytes, edges, functions.count());
         rows = new RowReader(bytes);
         rings = new RingReader(bytes, functions.count());
     }
@@ -70,7 +72,6 @@ final class ProfileReader {
 
     /// Reads data that belongs to no single thread.
     private void readFunctions() throws IOException {
-        EdgeReader callers = new EdgeReader(bytes, edges, functions.count());
         double untold = FactsReader.untoldPart(bytes);
         for (int i = 0; i < functions.count(); i++) {
             FunctionBytes function = functions.get(i);
@@ -83,6 +84,7 @@ final class ProfileReader {
 
     private void readThreads(List<ThreadBytes> threads, Wanted wanted) throws IOException {
         CodeMap code = new CodeMap(functions);
+        Callers places = new Callers(bytes, code, functions.count());
         for (ThreadBytes thread : threads) {
             long process = thread.process();
             ByteBuffer calls = thread.calls(functions);
@@ -96,7 +98,7 @@ final class ProfileReader {
             }
             dropped = Math.addExact(dropped, thread.dropped());
             unmatched = Math.addExact(unmatched, thread.unmatched());
-            addRows(thread);
+            addRows(thread, places);
             for (int i = 0; calls != null && i < sums.size(); i++) {
                 FunctionSums sum = sums.get(i);
                 long entered = calls.getLong(i * Long.BYTES);
@@ -118,10 +120,11 @@ final class ProfileReader {
         return Math.max(0, sum); // below 0 while the block changes owner
     }
 
-    private void addRows(ThreadBytes thread) throws IOException {
+    private void addRows(ThreadBytes thread, Callers places) throws IOException {
         ByteBuffer addresses = thread.rows(functions);
         for (int i = 0; addresses != null && i < sums.size(); i++) {
             long row = addresses.getLong(i * Long.BYTES);
+            int number = i;
             if (row != 0) {
                 FunctionSums sum = sums.get(i);
                 sum.read(() -> {
@@ -132,6 +135,7 @@ final class ProfileReader {
                             bytes.getCounter(at + RowDescriptor.COUNT),
                             bytes.getCounter(at + RowDescriptor.SAMPLES),
                             bytes.getInt(at + RowDescriptor.WEIGHT));
+                    callers.readPlaces(number, bytes.getLong(at + RowDescriptor.CALLERS), places);
                 });
             }
         }
@@ -168,13 +172,17 @@ final class ProfileReader {
                 losses,
                 Loss.Reason.DAMAGE,
                 sums.stream().filter(FunctionSums::isDamaged).count());
-        double[] independent =
-                sums.stream().mapToDouble(FunctionSums::independent).toArray();
+        double[] independent = new double[sums.size()];
+        for (int i = 0; i < independent.length; i++) {
+            independent[i] = sums.get(i).independent(edges.samples(i));
+        }
         PcSamplesReader cpu = new PcSamplesReader(bytes, profiles, samples);
         List<FunctionProfile> raised = edges.raised(profiles, new TotalErrors(profiles, facts, independent));
         List<EdgeSums.Estimate> between = edges.estimates(raised);
-        List<FunctionProfile> known =
-                cpu.withCpu(edges.withSelf(raised, between, new TotalErrors(raised, facts, independent), false));
+        List<FunctionProfile> known = cpu.withCpu(
+                allExact
+                        ? raised
+                        : edges.withSelf(raised, between, new TotalErrors(raised, facts, independent), false));
         return new Profile(
                         facts,
                         known,

@@ -159,7 +159,9 @@ public final class EdgeSums {
         for (int i = 0; i < functions.size(); i++) {
             int callee = i;
             double nanosPerTick = scale(i, ofAllCalls(functions.get(i)), Edge::ticks);
-            double callsPerCall = scale(i, functions.get(i).calls(), Edge::calls);
+            double callsPerCall = tellAll(functions.get(i), samples(i))
+                    ? 1
+                    : scale(i, functions.get(i).calls(), Edge::calls);
             edges.get(i).forEach((caller, edge) -> {
                 double calls = callsPerCall * edge.calls;
                 double nanos = nanosPerTick * edge.ticks;
@@ -266,6 +268,9 @@ public final class EdgeSums {
     /// The relative error of an edge's calls, from the error of the callee's calls and that of the caller's
     /// share.
     private static OptionalDouble error(FunctionProfile callee, Estimate edge, long samples, long calls) {
+        if (tellAll(callee, samples)) {
+            return OptionalDouble.of(0);
+        }
         boolean known =
                 edge.calls > 0 && (callee.callsExact() || callee.callsError().isPresent());
         OptionalDouble ofPart =
@@ -276,7 +281,13 @@ public final class EdgeSums {
                         Math.hypot(ofPart.getAsDouble(), callee.callsError().orElse(0)));
     }
 
-    private long samples(int callee) {
+    /// Whether every call that has returned is in an edge.
+    private static boolean tellAll(FunctionProfile callee, long samples) {
+        return callee.exact() && samples >= callee.latency().count();
+    }
+
+    /// Calls of a function that told their caller.
+    public long samples(int callee) {
         return edges.get(callee).values().stream().mapToLong(Edge::samples).sum();
     }
 

@@ -334,17 +334,24 @@ public final class SessionImage {
         putRow(bytes.getLong((int) HeaderDescriptor.THREADS) == 0 ? thread(0) : lastThread(), function, row);
     }
 
-    /// Adds a caller of a function; returns the edge's offset.
+    /// Adds a caller of a function that every call has told; returns the edge's offset.
     ///
     /// @param caller index, or one of the constants of [EdgeDescriptor]
     public long edge(int function, int caller, long calls, long total) {
+        return edge(function, caller, calls, total, calls);
+    }
+
+    /// Adds a caller of a function; returns the edge's offset.
+    ///
+    /// @param samples calls that told their caller
+    public long edge(int function, int caller, long calls, long total, long samples) {
         long list = functionAt(function) + FunctionDescriptor.CALLERS;
         long at = allocateFigures(EdgeDescriptor.SIZE);
         putLong(at + EdgeDescriptor.NEXT, bytes.getLong((int) list));
         putInt(at + EdgeDescriptor.CALLER, caller);
         putLong(at + EdgeDescriptor.CALLS, calls);
         putLong(at + EdgeDescriptor.TOTAL, total);
-        putLong(at + EdgeDescriptor.SAMPLES, 1);
+        putLong(at + EdgeDescriptor.SAMPLES, samples);
         putLong(list, address(at));
         return at;
     }
@@ -740,6 +747,7 @@ public final class SessionImage {
         image.timedRow(hot, 1000, 1000, 1000, 1000, 1000, 1000, 2000, 3000);
         image.timedRow(rare, 70_000, 90_000);
         image.drained(thread);
+        image.edge(hot, EdgeDescriptor.CALLER_NONE, 6, 6_000);
         image.record(thread, hot, 2000);
         image.record(thread, rare, 70_000);
         image.record(thread, rare, 90_000);

@@ -581,7 +581,7 @@ class SessionReaderTest {
                         CallEdge::calls,
                         CallEdge::nanos,
                         CallEdge::samples)
-                .containsExactlyInAnyOrder(tuple("main", 800L, 800_000L, 1L), tuple("", 200L, 200_000L, 1L));
+                .containsExactlyInAnyOrder(tuple("main", 800L, 800_000L, 8L), tuple("", 200L, 200_000L, 2L));
     }
 
     @Test

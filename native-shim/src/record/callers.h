@@ -1,0 +1,23 @@
+/*
+ * Callers: per-thread sums of each function's calls by the place that they return to. Exact mode.
+ *
+ * Generated code looks up the place in the row's table and adds to what it finds (CallerAssembler). Otherwise this code adds the
+ * place. The agent finds out which function a place is in (ExactCallers): that needs the code of images, so readers could not do it.
+ *
+ * Assumes    A1 only the thread itself and its handlers write its tables, but for mdl_caller.caller, which the agent alone writes
+ * Guarantees G1 a structure is complete before it is linked, and stays linked: whoever follows a list finds its end
+ *            G2 each recorded call is in exactly one structure, whether handlers interrupt here or not. A handler may make a second
+ *               one for the same place: readers add them up
+ *            G3 a row has at most MDL_CALLER_LISTS * MDL_CALLER_LIST_MAX places, and one more for all others; handlers may exceed that
+ *               by what is interrupted at one time
+ * Progress   no lock; the allocation is lock-free
+ */
+#ifndef MDL_CALLERS_H
+#define MDL_CALLERS_H
+
+#include <mdl/layout.h>
+
+/* A call that took `ticks` has returned to `from`; `below` as in struct mdl_caller. A call whose row has no memory is not counted. */
+void record_in_callers(struct mdl_thread *thread, const struct mdl_function *function, uint64_t from, uint64_t below, uint64_t ticks);
+
+#endif
