@@ -55,7 +55,7 @@ final class DurationClock {
     /// @param base   the words of the call ([CallDescriptor]) are `callAt` from there
     /// @param below  end of 48 scratch bytes in the red zone, from the stack pointer
     void start(Register base, int callAt, Register thread, int below) {
-        boolean sampledByCpuTime = isSampled() && shim.cpuTime();
+        boolean sampledByCpuTime = shim.cpuTime() && !shim.exact();
         int before = callAt + (int) CallDescriptor.BEFORE;
         if (sampledByCpuTime) {
             out.readTsc();
@@ -71,10 +71,6 @@ final class DurationClock {
     private void noteTaken(Register base, int before, Register thread) {
         out.load(RAX, thread, (int) ThreadDescriptor.TAKEN);
         out.store(base, before, RAX);
-    }
-
-    private boolean isSampled() {
-        return !shim.exact();
     }
 
     /// Emits code for the beginning of the way to a randomly timed call. What the probe takes from here on is not
@@ -128,21 +124,10 @@ final class DurationClock {
         atLeastNothing(RAX);
     }
 
-    /// Emits the first code of an exit. In sampled mode it notes the time, before anything that may miss the cache.
-    /// Changes `scratch` and RDX.
-    void end(Register scratch) {
-        if (isSampled() && !shim.cpuTime()) {
-            out.mov(scratch, RAX);
-            out.readTsc();
-            out.store(RSP, ENDED_AT, RAX);
-            out.mov(RAX, scratch);
-        }
-    }
-
-    /// [#elapsed] in sampled mode, until [#end] and minus what recording nested calls took. Also changes `scratch`.
+    /// [#elapsed] in sampled mode, minus what recording nested calls took. Also changes `scratch`.
     ///
-    /// A handler that has run since [#end] makes this duration too short by what recording its calls took: some
-    /// instructions of a call in a million.
+    /// That time is loaded before the clock is read, because a handler that runs afterwards adds time that this
+    /// duration does not contain.
     void elapsedWithoutShim(Register base, int callAt, Register thread, int below, Register scratch) {
         int startAt = callAt + (int) CallDescriptor.START;
         if (shim.cpuTime()) {
@@ -151,7 +136,8 @@ final class DurationClock {
         }
         out.load(scratch, thread, (int) ThreadDescriptor.TAKEN);
         out.sub(scratch, base, callAt + (int) CallDescriptor.BEFORE);
-        out.load(RAX, RSP, ENDED_AT);
+        out.readTsc();
+        out.store(RSP, ENDED_AT, RAX);
         out.sub(RAX, base, startAt);
         atLeastNothing(RAX);
         out.sub(RAX, scratch);

@@ -478,7 +478,6 @@ public final class RecordingAssembler {
         Label slowRecord = new Label();
         Label finish = new Label();
         Label done = new Label();
-        clock.end(R8);
         // The shim identifies a site's unknown function.
         out.load(R9, R10, (int) SiteDescriptor.FUNCTION);
         out.cmp(RDI, R9, (int) FunctionDescriptor.ADDRESS);

@@ -325,9 +325,7 @@ final class WholeCallAssembler {
         Label slow = new Label();
         atSibling = sibling;
         unwind.add(new UnwindRow(at, UnwindRow.Rule.IN_CALL));
-        save(EXIT_SAVED, RAX, RDX, RCX);
-        clock.end(RCX);
-        save(EXIT_SAVED - 3 * Long.BYTES, R10);
+        save(EXIT_SAVED, RAX, RDX, RCX, R10);
         out.store(RSP, sibling ? NEXT_AT : EXIT_R11, R11);
         if (shim.exact()) {
             exactExit(slow);
