@@ -14,8 +14,8 @@
 /// | `report.profile` | the data model of reports |
 /// | `report.file`, `report.codec` | the bytes of sessions and of stored records |
 /// | `sampled` | the sampled profiler |
-/// | `records` | timed calls in the threads' rings |
 /// | `profiler` | the collector interface, and the exact collector |
+/// | `records` | timed calls in the threads' rings, and who made them |
 /// | `tier` | which calls are timed |
 /// | `policy` | when the probes of sliced functions are on |
 /// | `estimate` | errors of estimates, cost of probes |
