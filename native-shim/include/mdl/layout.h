@@ -126,7 +126,7 @@ struct mdl_header {
   char program[1024];         /* 512 path of the executable, NUL-terminated UTF-8 */
   char id[512];               /* 1536 NAME-PID-TIME */
   char directory[1024];       /* 2048 the session's directory */
-  uint64_t new_callers;       /* 3072 struct mdl_caller without .caller; a list through .next_new, which the agent takes */
+  uint64_t new_callers;       /* 3072 newest struct mdl_caller; a list through .next_new, from which the agent learns of them */
   uint8_t reserved2[1016];    /* 3080 */
 };
 

@@ -31,7 +31,7 @@ static struct mdl_caller *find(uint64_t first, uint64_t from, uint64_t below, ui
   return caller;
 }
 
-/* Tells the agent, which takes the whole list at once. */
+/* Tells the agent: the list grows only at its head. */
 static void announce(struct mdl_caller *caller) {
   caller->next_new = __atomic_load_n(&session->new_callers, __ATOMIC_RELAXED);
   while (!__atomic_compare_exchange_n(&session->new_callers, &caller->next_new, (uintptr_t)caller, true, __ATOMIC_RELEASE,

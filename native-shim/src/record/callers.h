@@ -2,7 +2,8 @@
  * Callers: per-thread sums of each function's calls by the place that they return to. Exact mode.
  *
  * Generated code looks up the place in the row's table and adds to what it finds (CallerAssembler). Otherwise this code adds the
- * place. The agent finds out which function a place is in (ExactCallers): that needs the code of images, so readers could not do it.
+ * place. The agent finds out which function a place is in (CallerPlaces), by the code of images. Readers do that for places that the
+ * agent has not looked at, by the functions' addresses alone.
  *
  * Assumes    A1 only the thread itself and its handlers write its tables, but for mdl_caller.caller, which the agent alone writes
  * Guarantees G1 a structure is complete before it is linked, and stays linked: whoever follows a list finds its end

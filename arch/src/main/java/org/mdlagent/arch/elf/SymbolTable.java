@@ -170,8 +170,16 @@ public final class SymbolTable {
         return rank < 0;
     }
 
+    private int binding(int entry) {
+        return symbols.byteAt(entry * ENTRY_SIZE + 4) >> 4;
+    }
+
+    private int type(int entry) {
+        return symbols.byteAt(entry * ENTRY_SIZE + 4) & 15;
+    }
+
     private int rank(int entry) {
-        int binding = symbols.byteAt(entry * ENTRY_SIZE + 4) >> 4;
+        int binding = binding(entry);
         return binding == BINDING_LOCAL ? 2 : binding == BINDING_WEAK ? 1 : 0;
     }
 
@@ -216,10 +224,10 @@ public final class SymbolTable {
     /// The source file that the table names for a local function, null for others.
     public @Nullable String file(int function) {
         int at = entries[function];
-        if (symbols.byteAt(at * ENTRY_SIZE + 4) >> 4 != BINDING_LOCAL) {
+        if (binding(at) != BINDING_LOCAL) {
             return null;
         }
-        while (at >= 0 && (symbols.byteAt(at * ENTRY_SIZE + 4) & 15) != TYPE_FILE) {
+        while (at >= 0 && type(at) != TYPE_FILE) {
             at--;
         }
         return at < 0 ? "" : nameOf(at);
@@ -254,7 +262,7 @@ public final class SymbolTable {
 
     /// Whether the function is an IFUNC resolver.
     public boolean resolver(int function) {
-        return (symbols.byteAt(entries[function] * ENTRY_SIZE + 4) & 15) == TYPE_RESOLVER;
+        return type(entries[function]) == TYPE_RESOLVER;
     }
 
     /// A global variable of the image.

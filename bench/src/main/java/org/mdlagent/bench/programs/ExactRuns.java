@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
+import org.mdlagent.bench.report.Accuracy;
 import org.mdlagent.bench.report.Report;
 import org.mdlagent.bench.report.Truth;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
@@ -31,6 +32,20 @@ record ExactRuns(List<String> command, Path input) {
         Truth truth(ProfiledRun run) {
             return Truth.of(function).slowedBy(run.cpuSeconds() / cpuSeconds);
         }
+    }
+
+    /// Profiles of runs that do the same work, against the truth for each of them.
+    static Accuracy accuracy(List<Timed> timed, List<ProfiledRun> runs) {
+        return Accuracy.ofRuns(
+                runs.stream().map(run -> truths(timed, run)).toList(),
+                runs.stream()
+                        .map(run -> Objects.requireNonNull(run.profile()).functions())
+                        .toList());
+    }
+
+    /// The truth for a run.
+    static List<Truth> truths(List<Timed> timed, ProfiledRun run) {
+        return timed.stream().map(each -> each.truth(run)).toList();
     }
 
     /// Functions, each in a run with its every call timed.

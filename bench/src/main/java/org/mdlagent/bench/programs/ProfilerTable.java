@@ -146,17 +146,7 @@ public final class ProfilerTable {
     }
 
     private Accuracy accuracy(Variant variant) throws IOException, InterruptedException {
-        List<ExactRuns.Timed> known = timed();
-        List<ProfiledRun> all = List.of(of(variant));
-        return Accuracy.ofRuns(
-                all.stream()
-                        .map(run -> known.stream().map(each -> each.truth(run)).toList())
-                        .toList(),
-                all.stream().map(ProfilerTable::functions).toList());
-    }
-
-    private static List<FunctionProfile> functions(ProfiledRun run) {
-        return Objects.requireNonNull(run.profile()).functions();
+        return ExactRuns.accuracy(timed(), List.of(of(variant)));
     }
 
     /// The difference between two runs with every call recorded: the limit of any sample's accuracy.

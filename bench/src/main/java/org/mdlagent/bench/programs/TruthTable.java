@@ -122,16 +122,10 @@ public final class TruthTable {
             runs.add(run);
         }
         List<ExactRuns.Timed> timed = new ExactRuns(command, input).of(hottest, report);
-        List<List<Truth>> truths = new ArrayList<>();
         for (ProfiledRun run : runs) {
-            List<Truth> ofRun = timed.stream().map(each -> each.truth(run)).toList();
-            ofRun.forEach(truth -> raw(program.toString(), truth, functions(run)));
-            truths.add(ofRun);
+            ExactRuns.truths(timed, run).forEach(truth -> raw(program.toString(), truth, functions(run)));
         }
-        print(
-                program.toString(),
-                seconds,
-                Accuracy.ofRuns(truths, runs.stream().map(TruthTable::functions).toList()));
+        print(program.toString(), seconds, ExactRuns.accuracy(timed, runs));
     }
 
     private static List<FunctionProfile> functions(ProfiledRun run) {

@@ -74,32 +74,37 @@ public final class ReturnSites {
 
     /// Whether the function that contains an address is this one, or has it inlined somewhere, with hooks.
     public boolean mayRunAt(long address, int function) {
+        Code code = around(address);
+        if (code == null || code.range.function() == function) {
+            return code != null;
+        }
+        return hooks().subMap(code.range.start() + code.bias, code.range.end() + code.bias).values().stream()
+                .anyMatch(hook -> hook.role() == SiteInstruction.Role.ENTRY
+                        && functionOf(hook, code.image, code.bias) == function);
+    }
+
+    /// Index of the function that contains an address, ignoring inlined functions, or [ReturnSite#NONE].
+    public int outermostAt(long address) {
+        Code code = around(address);
+        return code == null ? ReturnSite.NONE : code.range.function();
+    }
+
+    /// A function's code.
+    ///
+    /// @param bias what addresses are above those of `range`
+    private record Code(ProbedImage image, long bias, FunctionRanges.Range range) {}
+
+    /// The function's code that contains an address, null for none.
+    private @Nullable Code around(long address) {
         for (ProbedImage image : images) {
             ProbedImage.Placement placement = image.current();
             FunctionRanges.Range range =
                     placement == null ? null : image.ranges().around(address - placement.bias());
             if (placement != null && range != null) {
-                long bias = placement.bias();
-                return range.function() == function
-                        || hooks().subMap(range.start() + bias, range.end() + bias).values().stream()
-                                .anyMatch(hook -> hook.role() == SiteInstruction.Role.ENTRY
-                                        && functionOf(hook, image, bias) == function);
+                return new Code(image, placement.bias(), range);
             }
         }
-        return false;
-    }
-
-    /// Index of the function that contains an address, ignoring inlined functions, or [ReturnSite#NONE].
-    public int outermostAt(long address) {
-        for (ProbedImage image : images) {
-            ProbedImage.Placement placement = image.current();
-            FunctionRanges.Range range =
-                    placement == null ? null : image.ranges().around(address - placement.bias());
-            if (range != null) {
-                return range.function();
-            }
-        }
-        return ReturnSite.NONE;
+        return null;
     }
 
     /// Index of the function that contains an address or is inlined there, or [ReturnSite#NONE].

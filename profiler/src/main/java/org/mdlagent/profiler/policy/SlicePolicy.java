@@ -59,8 +59,8 @@ public final class SlicePolicy {
     /// are in no cache, so the program makes fewer calls at first.
     public static final double SETTLING_NANOS = 150e3;
 
-    /// Duration slices of functions with much time: as short as the calls allow, which must end within them. Many
-    /// short slices meet more phases of the program than few long ones, at the same cost.
+    /// Duration slices of functions with much time are short: many of them meet more phases of the program than few
+    /// long ones, at the same cost. Calls must end within the slice.
     static final double TIMED_LENGTH_NANOS = 300e3;
 
     static final double TIMED_LENGTH_NANOS_OTHERS = 5e6;

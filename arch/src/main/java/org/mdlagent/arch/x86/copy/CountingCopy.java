@@ -317,7 +317,7 @@ final class CountingCopy implements FunctionCopy {
             return Arrays.copyOf(out.array(), out.position());
         }
 
-        /// Where computed jumps arrive that go through a table: what they count, and where they go on.
+        /// Code that a table's computed jumps lead to, by instruction: it counts the jump and continues there.
         private int[] entrances(Table table) {
             int[] entrances =
                     elsewhere.computeIfAbsent(table.register, this::unforeseen).clone();

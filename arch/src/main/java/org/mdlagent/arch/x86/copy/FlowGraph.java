@@ -125,9 +125,9 @@ final class FlowGraph {
                 add(block, to, Arc.Kind.JUMP, target >= 0 ? 0 : steps.get(last).target());
             } else if (steps.isComputedJump(last)) {
                 computes = true;
-                for (int to = targets().nextSetBit(0);
+                for (int to = blocks.computed.nextSetBit(0);
                         jumpsApart && to >= 0;
-                        to = targets().nextSetBit(to + 1)) {
+                        to = blocks.computed.nextSetBit(to + 1)) {
                     add(block, to, Arc.Kind.COMPUTED, 0);
                 }
                 add(block, FunctionCopy.NONE, Arc.Kind.COMPUTED, 0);
@@ -147,16 +147,12 @@ final class FlowGraph {
     private void enter(BitSet pads, boolean computes) {
         arcBefore[0] = add(FunctionCopy.NONE, 0, Arc.Kind.ENTRY, 0);
         for (int block = 0; block < blocks.count; block++) {
-            if (targets().get(block) && !(computes && jumpsApart)) {
+            if (blocks.computed.get(block) && !(computes && jumpsApart)) {
                 add(FunctionCopy.NONE, block, Arc.Kind.COMPUTED, 0);
             } else if (pads.get(blocks.first[block])) {
                 add(FunctionCopy.NONE, block, Arc.Kind.HANDLER, 0);
             }
         }
-    }
-
-    private BitSet targets() {
-        return blocks.computed;
     }
 
     private boolean isJumpApart(Arc arc) {
@@ -308,7 +304,7 @@ final class FlowGraph {
                 double jumps = target >= 0 && target <= last ? AGAIN : 0.5;
                 yield arc.kind() == Arc.Kind.JUMP ? jumps : 1 - jumps;
             }
-            case COMPUTED -> 1.0 / Math.max(1, targets().cardinality());
+            case COMPUTED -> 1.0 / Math.max(1, blocks.computed.cardinality());
             case HANDLER -> HANDLED;
             case CALL, RETURN, ENTRY, LEAVE, UNFORESEEN -> 1;
         };

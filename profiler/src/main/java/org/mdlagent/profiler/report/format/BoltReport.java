@@ -25,8 +25,7 @@ public final class BoltReport {
 
     /// @param functions of an image
     /// @param symbols   of its file
-    /// @return number of branches
-    public static int write(List<FunctionBlocks> functions, SymbolTable symbols, Appendable out) throws IOException {
+    public static void write(List<FunctionBlocks> functions, SymbolTable symbols, Appendable out) throws IOException {
         Places places = new Places(symbols);
         Map<String, Long> entries = new TreeMap<>();
         Map<String, Long> branches = new TreeMap<>();
@@ -57,7 +56,6 @@ public final class BoltReport {
                     .append(branch.getValue().toString())
                     .append('\n');
         }
-        return branches.size();
     }
 
     private static boolean isBranch(FunctionBlocks.Way way) {

@@ -92,10 +92,15 @@ public final class HtmlReport {
     /// @param functions by whose positions frames refer to them
     public static void samplesWithPaths(CallTree tree, List<FunctionProfile> functions, JsonWriter json)
             throws IOException {
-        IdentityHashMap<FunctionProfile, Long> positions = new IdentityHashMap<>();
-        functions.forEach(function -> positions.put(function, (long) positions.size()));
+        IdentityHashMap<FunctionProfile, Long> positions = positions(functions);
         paths(tree, positions, json);
         samples(tree, json);
+    }
+
+    private static IdentityHashMap<FunctionProfile, Long> positions(List<FunctionProfile> functions) {
+        IdentityHashMap<FunctionProfile, Long> positions = new IdentityHashMap<>();
+        functions.forEach(function -> positions.put(function, (long) positions.size()));
+        return positions;
     }
 
     /// Writes the threads, and the samples in time order. A sample is four numbers: milliseconds since the
@@ -133,8 +138,7 @@ public final class HtmlReport {
     /// the text.
     private static void sources(List<FunctionSource> sources, List<FunctionProfile> functions, JsonWriter json)
             throws IOException {
-        IdentityHashMap<FunctionProfile, Long> positions = new IdentityHashMap<>();
-        functions.forEach(function -> positions.put(function, (long) positions.size()));
+        IdentityHashMap<FunctionProfile, Long> positions = positions(functions);
         json.beginArray("sources");
         for (FunctionSource source : sources) {
             Long position = positions.get(source.function());
@@ -236,8 +240,7 @@ public final class HtmlReport {
             json.element(warning);
         }
         json.endArray();
-        IdentityHashMap<FunctionProfile, Long> positions = new IdentityHashMap<>();
-        functions.forEach(function -> positions.put(function, (long) positions.size()));
+        IdentityHashMap<FunctionProfile, Long> positions = positions(functions);
         IdentityHashMap<FunctionProfile, List<CallEdge>> callers = profile.callers();
         HeatMaps heat = new HeatMaps(profile.session(), functions, timeline);
         heat.axes(json);

@@ -182,9 +182,8 @@ public final class CallTree {
         return nodes;
     }
 
-    /// The paths with at least a share of the total CPU time, or of that and the time off the processors; time of
-    /// omitted
-    /// paths remains in their callers.
+    /// The paths with at least a share of the total CPU time, or of that and the time off the processors. Time of
+    /// omitted paths remains in their callers.
     public List<Node> nodes(double leastPart) {
         double leastCpu = Math.max(1, leastPart * root.all);
         double leastOfBoth = Math.max(1, leastPart * (root.nanos() + root.waits));

@@ -41,12 +41,7 @@ final class Callers {
         Set<Long> found = inlined;
         if (found == null) {
             found = new HashSet<>();
-            int count = bytes.count(HeaderDescriptor.SITE_COUNT, HeaderDescriptor.SITE_CAPACITY, "sites");
-            long size = count * SiteDescriptor.SIZE;
-            long table =
-                    count == 0 ? 0 : bytes.offset(bytes.getLong(HeaderDescriptor.SITES), size, "the table of sites");
-            bytes.claim(size);
-            for (long at = table; at < table + size; at += SiteDescriptor.SIZE) {
+            for (long at : SiteReader.places(bytes)) {
                 int function = index(bytes.getLong(at + SiteDescriptor.FUNCTION));
                 int owner = index(bytes.getLong(at + SiteDescriptor.OWNER));
                 if (function != owner && function != EdgeSums.NONE && owner != EdgeSums.NONE) {

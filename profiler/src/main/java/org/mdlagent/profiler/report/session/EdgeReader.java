@@ -45,9 +45,7 @@ final class EdgeReader {
                     bytes.getCounter(edge + EdgeDescriptor.SAMPLES)));
             next = bytes.getLong(edge + EdgeDescriptor.NEXT);
         }
-        for (Edge edge : edges) {
-            sums.add(function, edge.caller, edge.calls, edge.ticks, edge.samples);
-        }
+        add(function, edges);
     }
 
     /// Reads the calls of a function in a thread, by the places they came from.
@@ -75,6 +73,10 @@ final class EdgeReader {
                 next = bytes.getLong(place + CallerDescriptor.NEXT);
             }
         }
+        add(function, edges);
+    }
+
+    private void add(int function, List<Edge> edges) {
         for (Edge edge : edges) {
             sums.add(function, edge.caller, edge.calls, edge.ticks, edge.samples);
         }

@@ -3,6 +3,7 @@ package org.mdlagent.profiler.report.session;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.LongStream;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.layout.SiteDescriptor;
 import org.mdlagent.profiler.report.file.FunctionBytes;
@@ -20,18 +21,25 @@ final class SiteReader {
     }
 
     List<SiteProfile> read() throws IOException {
+        List<SiteProfile> sites = new ArrayList<>();
+        for (long at : places(bytes)) {
+            sites.add(site(at));
+        }
+        return sites;
+    }
+
+    /// Offsets of the sites in the session.
+    static long[] places(SessionBytes bytes) throws IOException {
         int count = bytes.count(HeaderDescriptor.SITE_COUNT, HeaderDescriptor.SITE_CAPACITY, "sites");
         if (count == 0) {
-            return List.of();
+            return new long[0];
         }
         long table =
                 bytes.offset(bytes.getLong(HeaderDescriptor.SITES), count * SiteDescriptor.SIZE, "the table of sites");
         bytes.claim(count * SiteDescriptor.SIZE);
-        List<SiteProfile> sites = new ArrayList<>(count);
-        for (int i = 0; i < count; i++) {
-            sites.add(site(table + i * SiteDescriptor.SIZE));
-        }
-        return sites;
+        return LongStream.range(0, count)
+                .map(i -> table + i * SiteDescriptor.SIZE)
+                .toArray();
     }
 
     private SiteProfile site(long at) throws IOException {
