@@ -52,6 +52,7 @@ public final class SharedMemory {
     /// Files recorded by processes that have given up privileges.
     private static final String CONFINED = "*.apart";
 
+    private static final String DATA_SUFFIX = ".mdl";
     private static final String COPY = SessionFile.NAME + ".copy";
     private static final int COPY_BYTES = 1 << 16;
 
@@ -113,7 +114,7 @@ public final class SharedMemory {
         if (!isOwnDirectory()) {
             return;
         }
-        forEach("*.mdl", file -> reclaim(file, sessions));
+        forEach("*" + DATA_SUFFIX, file -> reclaim(file, sessions));
         forEach(CONFINED, SharedMemory::removeConfined);
     }
 
@@ -139,9 +140,10 @@ public final class SharedMemory {
         }
     }
 
-    /// Only the agent reads it, and removes it unless it is killed.
+    /// The agent reads such a file for the last time after its writer has ended, and then removes it, unless it is
+    /// killed. So what belongs to data that are still here stays; what belongs to data elsewhere stays for a while.
     private static void removeConfined(Path file) throws IOException {
-        if (!Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)) {
+        if (!Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS) || Files.exists(dataOf(file)) || isNew(file)) {
             return;
         }
         byte[] path = OpenFile.bytes(file);
@@ -150,6 +152,18 @@ public final class SharedMemory {
                 OpenFile.remove(path);
             }
         }
+    }
+
+    /// @param confined `SESSION-PID.apart`
+    private static Path dataOf(Path confined) {
+        String name = confined.getFileName().toString();
+        return confined.resolveSibling(name.replaceFirst("-[0-9]+\\.apart$", "") + DATA_SUFFIX);
+    }
+
+    private static boolean isNew(Path file) throws IOException {
+        Instant made =
+                Files.getLastModifiedTime(file, LinkOption.NOFOLLOW_LINKS).toInstant();
+        return !made.isBefore(Instant.now().minus(CREATION_MAX));
     }
 
     private void reclaim(Path file, SessionList sessions) throws IOException {
@@ -163,10 +177,7 @@ public final class SharedMemory {
             }
             ByteBuffer header = header(data);
             if (header.getLong((int) HeaderDescriptor.MAGIC) == 0) {
-                // A process that is about to open the file it made has made it recently.
-                Instant made = Files.getLastModifiedTime(file, LinkOption.NOFOLLOW_LINKS)
-                        .toInstant();
-                if (made.isBefore(Instant.now().minus(CREATION_MAX))) {
+                if (!isNew(file)) { // else a process may be about to open the file that it has made
                     OpenFile.remove(path);
                 }
             } else if (header.getLong((int) HeaderDescriptor.MAGIC) == HeaderDescriptor.MAGIC_VALUE

@@ -11,7 +11,9 @@ import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
@@ -134,9 +136,7 @@ class SharedMemoryTest {
     /// Whatever is in there.
     @Test
     void shouldRemoveWhatAConfinedProcessHasLeft() throws Exception {
-        Path left = Files.write(
-                memory.resolveSibling(memory.getFileName() + "-7.apart"),
-                FakeSession.bytes("app-1-20260101T000000", NOBODY, Instant.now().getEpochSecond()));
+        Path left = confined(Instant.now().minus(Duration.ofMinutes(2)));
         Process child = mapping(left);
         try {
             shared.reclaim(List::of);
@@ -149,6 +149,42 @@ class SharedMemoryTest {
         shared.reclaim(List::of);
 
         assertThat(left).doesNotExist();
+    }
+
+    /// The agent, which writes to the session's data, has not read it for the last time.
+    @Test
+    void shouldLeaveWhatAnAgentHasYetToRead() throws Exception {
+        inMemory(NOBODY, Instant.now());
+        Path left = confined(Instant.now().minus(Duration.ofMinutes(2)));
+        Process agent = mapping(memory);
+        try {
+            shared.reclaim(List::of);
+            assertThat(left).exists();
+        } finally {
+            agent.destroy();
+            agent.waitFor();
+        }
+
+        shared.reclaim(List::of);
+
+        assertThat(left).doesNotExist();
+    }
+
+    /// The session's data may be in its directory.
+    @Test
+    void shouldLeaveForAWhileWhatAConfinedProcessHasJustLeft() throws Exception {
+        Path left = confined(Instant.now());
+
+        shared.reclaim(List::of);
+
+        assertThat(left).exists();
+        Files.delete(left);
+    }
+
+    private Path confined(Instant made) throws IOException {
+        String session = memory.getFileName().toString().replace(".mdl", "");
+        Path file = Files.write(memory.resolveSibling(session + "-7.apart"), new byte[SHORT]);
+        return Files.setLastModifiedTime(file, FileTime.from(made));
     }
 
     @Test
