@@ -2,7 +2,8 @@
  * The control socket: requests from the command line to the agent.
  *
  * A client sends one line of at most MDL_REQUEST_MAX bytes and reads the answer to its end: the first line is "ok", or
- * "error" and the reason; the result follows. A dedicated thread collects the lines, so a slow client delays only itself.
+ * "error" and the reason; the result follows. A line that begins with a brace is answered by a JSON object in one line
+ * (docs/scripting.md). A dedicated thread collects the lines, so a slow client delays only itself.
  * Java's thread, which owns the probes, executes the requests one at a time. The listening thread sleeps while there are no
  * requests.
  *
@@ -111,9 +112,11 @@ static void answer(struct client *client, const char *text, size_t length) {
   leave(client);
 }
 
+/* `why` needs no escapes in JSON. */
 static void refuse(struct client *client, const char *why) {
   char text[128];
-  int length = snprintf(text, sizeof text, "error %s\n", why);
+  bool json = client->length > 0 && client->line[0] == '{';
+  int length = snprintf(text, sizeof text, json ? "{\"error\": \"%s\"}\n" : "error %s\n", why);
   answer(client, text, (size_t)length);
 }
 

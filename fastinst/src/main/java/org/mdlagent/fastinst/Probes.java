@@ -290,6 +290,16 @@ public final class Probes {
         return functions.address(index);
     }
 
+    /// The demangled name of function `index`.
+    public String functionName(int index) {
+        return functions.name(index);
+    }
+
+    /// Path of the image of function `index`.
+    public String functionImage(int index) {
+        return functions.image(index);
+    }
+
     /// Indices of the probed functions that `wanted` includes, except those of closed libraries.
     public List<Integer> functions(ProbeFilter wanted) {
         return functions.matching(wanted);

@@ -5,7 +5,8 @@ import org.mdlagent.arch.shim.NativeApi;
 import org.mdlagent.profiler.report.codec.ForeignText;
 
 /// Executes requests from the control socket: one line with the name of a command and its arguments. The answer is
-/// the line `ok`, followed by the result, or one line with `error` and the reason.
+/// the line `ok`, followed by the result, or one line with `error` and the reason. A line that begins with a brace is
+/// a [JsonRequest], which is answered in JSON.
 final class Control {
     private final Map<String, Command> commands;
 
@@ -25,6 +26,9 @@ final class Control {
     /// Never throws, whatever the request.
     String answer(String request) {
         String line = request.strip();
+        if (JsonRequest.is(line)) {
+            return JsonRequest.answer(line, commands);
+        }
         int blank = line.indexOf(' ');
         String name = blank < 0 ? line : line.substring(0, blank);
         Command command = commands.get(name);

@@ -14,8 +14,9 @@ import org.mdlagent.runtime.options.FunctionGlob;
 import org.mdlagent.runtime.options.Matching;
 
 /// `probes on FUNCTIONS`, `probes off FUNCTIONS`: the functions that the profiler records. `probes sliced`,
-/// `probes exact`, `probes N`: which of their calls it times ([Tier]). `probes points FIRST FUNCTIONS`: their
-/// sites in memory, from number FIRST on, as many as fit; one line each, with columns separated by tabs:
+/// `probes exact`, `probes N`: which of their calls it times ([Tier]). `probes list FIRST FUNCTIONS`: number in the
+/// session, name, image, and on or off. `probes points FIRST FUNCTIONS`: their sites in memory. Both list from the
+/// FIRST one on, as many as fit; one line each, with columns separated by tabs. Columns of sites:
 ///
 /// | column | |
 /// | --- | --- |
@@ -36,8 +37,15 @@ final class ProbesCommand implements Command {
     /// Below the socket's limit.
     private static final int ANSWER_CHARS = 15_000;
 
+    /// So many lines fit as JSON with their members' names.
+    private static final int LISTED_MAX = 200;
+
+    /// Characters may take six bytes in JSON.
+    private static final int LISTED_CHARS = 8_000;
+
     private static final String ON = "on";
     private static final String POINTS = "points";
+    private static final String LIST = "list";
 
     private final Probes probes;
     private final Collector collector;
@@ -53,15 +61,14 @@ final class ProbesCommand implements Command {
     public String execute(String arguments) {
         int blank = arguments.indexOf(' ');
         String state = blank < 0 ? arguments : arguments.substring(0, blank);
-        if (state.equals(POINTS)) {
-            return points(
-                    arguments.substring(blank < 0 ? arguments.length() : blank).strip());
+        if (state.equals(POINTS) || state.equals(LIST)) {
+            return from(state, arguments.substring(state.length()).strip());
         }
         Consumer<List<Integer>> action = action(state);
         if (blank < 0 || action == null) {
             throw new IllegalArgumentException(
                     "probes are switched by: probes on|off FUNCTIONS, probes sliced|exact|N FUNCTIONS, and shown by: probes"
-                            + " points FIRST FUNCTIONS");
+                            + " list|points FIRST FUNCTIONS");
         }
         String wanted = arguments.substring(blank).strip();
         if (state.equals(ON)) {
@@ -95,13 +102,38 @@ final class ProbesCommand implements Command {
         }
     }
 
-    private String points(String arguments) {
+    private String from(String what, String arguments) {
         int blank = arguments.indexOf(' ');
         if (blank < 0) {
-            throw new IllegalArgumentException("probes are shown by: probes points FIRST FUNCTIONS");
+            throw new IllegalArgumentException("probes are shown by: probes " + what + " FIRST FUNCTIONS");
         }
         int first = Integer.parseUnsignedInt(arguments.substring(0, blank));
-        List<ProbePoint> all = probes.points(find(arguments.substring(blank).strip()));
+        List<Integer> functions = find(arguments.substring(blank).strip());
+        return what.equals(LIST) ? list(functions, first) : points(functions, first);
+    }
+
+    private String list(List<Integer> functions, int first) {
+        StringBuilder lines = new StringBuilder();
+        int end = (int) Math.min(functions.size(), (long) first + LISTED_MAX);
+        for (int i = first; i < end; i++) {
+            int function = functions.get(i);
+            String line = String.join(
+                            "\t",
+                            Integer.toString(function),
+                            oneLine(probes.functionName(function)),
+                            oneLine(probes.functionImage(function)),
+                            probes.isLeftOut(function) ? "off" : ON)
+                    + "\n";
+            if (!lines.isEmpty() && lines.length() + line.length() > LISTED_CHARS) {
+                break;
+            }
+            lines.append(line);
+        }
+        return lines.toString();
+    }
+
+    private String points(List<Integer> functions, int first) {
+        List<ProbePoint> all = probes.points(functions);
         StringBuilder lines = new StringBuilder();
         for (int i = first; i < all.size(); i++) {
             String line = line(all.get(i));

@@ -2,6 +2,8 @@ package org.mdlagent.runtime;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -144,7 +146,7 @@ class ControlIT {
                 assertThat(answer).isEqualTo("ok\n1 function " + wanted.group(1) + "\n");
                 executed++;
             } else {
-                assertThat(answer).as(text(request)).matches("error \\P{Cntrl}+\n");
+                assertThat(answer).as(text(request)).matches("(error |\\{\"error\": )\\P{Cntrl}+\n");
             }
         }
 
@@ -155,6 +157,79 @@ class ControlIT {
         assertThat(ask("probes on work")).isEqualTo("ok\n1 function on\n");
         Dist.await("calls that are recorded", () -> calls() > off);
         System.out.printf("%,d requests answered, %,d of them executed%n", CASES, executed);
+    }
+
+    private JsonNode askJson(byte[] request) throws Exception {
+        String answer = Dist.ask(session, request);
+        assertThat(answer).as(text(request)).endsWith("}\n");
+        return new ObjectMapper().readTree(answer);
+    }
+
+    private JsonNode askJson(String request) throws Exception {
+        return askJson(request.getBytes(StandardCharsets.UTF_8));
+    }
+
+    @Test
+    void shouldAnswerRequestsInJson() throws Exception {
+        start("exact");
+
+        assertThat(askJson("{\"id\": 1, \"do\": \"functions\"}"))
+                .hasToString("""
+                {"id":1,"ok":[{"number":0,"name":"work","image":"%s","on":true}]}\
+                """.formatted(directory.resolve("killed")));
+        assertThat(askJson("{\"do\": \"disable\", \"functions\": \"w*\"}")).hasToString("{\"ok\":{\"functions\":1}}");
+        assertThat(askJson("{\"do\": \"functions\"}").at("/ok/0/on").asBoolean())
+                .isFalse();
+        Dist.awaitLook(session);
+        long off = calls();
+        assertThat(askJson("{\"do\": \"enable\", \"functions\": \"#0\"}").has("ok"))
+                .isTrue();
+        Dist.await("calls that are recorded", () -> calls() > off);
+        assertThat(askJson("{\"do\": \"functions\", \"from\": 1}")).hasToString("{\"ok\":[]}");
+
+        JsonNode enabled =
+                askJson("{\"do\": \"enable\", \"metric\": \"procedure_calls@/Code/killed.c/work\", \"force\": true}");
+        assertThat(enabled.at("/ok/points").asInt()).isOne();
+        Dist.await(
+                "calls that the metric counts",
+                () -> Dist.metrics(directory, session).values().stream().anyMatch(value -> value > 0));
+        assertThat(askJson("{\"do\": \"disable\", \"metric\": \"*\"}")
+                        .at("/ok/metrics")
+                        .asInt())
+                .isOne();
+
+        assertThat(askJson("{\"do\": \"detach\"}")).hasToString("{\"ok\":{}}");
+        JsonNode refused = askJson("{\"do\": \"enable\", \"functions\": \"work\"}");
+        assertThat(refused.get("error").asText()).contains("the agent is detached from this process");
+        assertThat(askJson("{\"do\": \"attach\"}")).hasToString("{\"ok\":{}}");
+    }
+
+    /// Whatever the bytes behind the brace are: also what is not UTF-8, too long or nested.
+    @Test
+    void shouldAnswerAnyBytesInJson() throws Exception {
+        start("exact");
+        String[] seeds = {
+            "{\"id\": 7, \"do\": \"disable\", \"functions\": \"work\"}",
+            "{\"do\": \"enable\", \"functions\": \"#0\"}",
+            "{\"do\": \"functions\", \"from\": 0}",
+            "{\"do\": {\"a\": [1]}}"
+        };
+        SplittableRandom random = new SplittableRandom(3);
+        int executed = 0;
+        for (int i = 0; i < CASES; i++) {
+            byte[] request = mutated(seeds[random.nextInt(seeds.length)].getBytes(StandardCharsets.UTF_8), random);
+            request[0] = '{';
+            JsonNode answer = askJson(request);
+            assertThat(answer.has("ok")).as(text(request)).isNotEqualTo(answer.has("error"));
+            executed += answer.has("ok") ? 1 : 0;
+        }
+
+        assertThat(executed).isBetween(CASES / 200, CASES / 2);
+        assertThat(askJson("{\"a\":".repeat(600)).get("error").asText()).contains("a value nests");
+        assertThat(askJson("{\"do\": \"enable\", \"functions\": \"work\"}").has("ok"))
+                .isTrue();
+        long before = calls();
+        Dist.await("calls that are recorded", () -> calls() > before);
     }
 
     private static byte[] mutated(byte[] seed, SplittableRandom random) {

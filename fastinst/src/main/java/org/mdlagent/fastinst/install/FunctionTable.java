@@ -113,8 +113,13 @@ public final class FunctionTable {
         return functions.get(index);
     }
 
+    /// Path of the image that a function belongs to.
+    public String image(int index) {
+        return functions.get(index).image.path();
+    }
+
     /// A function's demangled name.
-    String name(int index) {
+    public String name(int index) {
         return tables.text(functions.get(index).name);
     }
 

@@ -126,6 +126,13 @@ public final class JsonWriter {
         return value.isPresent() ? member(name, value.getAsInt()) : this;
     }
 
+    /// A finite number with all its digits.
+    public JsonWriter member(String name, double value) throws IOException {
+        name(name);
+        out.append(Double.toString(value));
+        return this;
+    }
+
     /// A number with all its digits.
     public JsonWriter member(String name, BigDecimal value) throws IOException {
         name(name);
