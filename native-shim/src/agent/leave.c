@@ -14,7 +14,7 @@ bool (*leave_remove_agent)(const char *what);
 
 enum { STACK_BYTES = 256 << 10 };
 
-/* This thread is none of the agent's, which are removed. It has their mask: the program's signals do not interrupt it. */
+/* Not one of the agent's threads, which it removes. It has their signal mask, so the program's signals do not interrupt it. */
 static void *leave(void *unused) {
   control_await_answer();
   agent_died("mdl detach --for-good", NULL);

@@ -23,7 +23,7 @@ struct scheduled {
 struct thread {
   int32_t tid; /* 0: free */
   uint32_t node;
-  bool waits;     /* it has waited on the path of `node` since `scheduled.runs` */
+  bool waits;     /* on the path of `node`, since `scheduled.runs` */
   bool refused;   /* the kernel does not tell where it waits, and may log each attempt (Yama) */
   uint64_t nanos; /* when `scheduled` was read */
   struct scheduled scheduled;
@@ -113,7 +113,7 @@ static bool add_time(struct thread *thread, const struct scheduled *scheduled) {
   thread->scheduled = *scheduled;
   thread->waits = before.waits && before.scheduled.runs == scheduled->runs;
   if (before.nanos == 0 || scheduled->runs < before.scheduled.runs || scheduled->cpu_nanos < before.scheduled.cpu_nanos) {
-    thread->off_nanos = 0; /* also a new thread with the id of one that has ended */
+    thread->off_nanos = 0; /* the first look, or the id has been reused */
     thread->waits = thread->refused = false;
     return false;
   }

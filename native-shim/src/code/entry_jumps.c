@@ -45,7 +45,7 @@
 
 enum { INT3 = 0xCC, JUMP_BYTES = 5, WORD_BYTES = 8, BYTE_BITS = 8 };
 
-/* Without T_max: what a processor has at least that membarrier does not reach, as in a child that was forked unseen. */
+/* Without T_max: minimum wait, for processors that membarrier does not reach (children forked by raw system calls). */
 enum { UNREACHED_TICKS = 50000 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -70,7 +70,7 @@ static void synchronize(void) {
   if (!tsc_is_forbidden_to_thread()) {
     code_wait_until(__rdtsc() + wait);
   } else {
-    /* As many nanoseconds: time-stamp counters run at more than 1 GHz. */
+    /* One nanosecond per tick is enough: time-stamp counters run at more than 1 GHz. */
     struct timespec pause = {(time_t)(wait / 1000000000), (long)(wait % 1000000000)};
     nanosleep(&pause, NULL);
   }
@@ -102,7 +102,7 @@ static void end(struct jumps_batch *batch) {
   signals_restore_word(batch->signals);
 }
 
-/* Step 1, or all there is to do. With the lock. */
+/* Step 1; or the whole change, if no byte behind the boundary changes. Requires the lock. */
 static void change(struct jumps_batch *batch, struct mdl_jump *jump) {
   if ((jump->on ^ jump->off) >> jump->front * BYTE_BITS == 0) {
     store_front(jump);
@@ -117,7 +117,7 @@ static void change(struct jumps_batch *batch, struct mdl_jump *jump) {
   batch->first = jump;
 }
 
-/* Null where it has none, or this process stores for itself alone. */
+/* The site's jump, with the lock held; NULL if it has none or this process has its text for itself. */
 static struct mdl_jump *locked(struct jumps_batch *batch, const struct mdl_site *site) {
   struct mdl_jump *jump = code_is_foreign() ? NULL : jump_of(site);
   if (jump && !batch->begun) {
@@ -126,11 +126,11 @@ static struct mdl_jump *locked(struct jumps_batch *batch, const struct mdl_site 
   return jump;
 }
 
-/* By the agent alone: what is held nobody else takes away. */
+/* Called by the agent only. While a jump is held, no other caller removes it. */
 void jumps_hold(struct jumps_batch *batch, const struct mdl_site *site, bool held) {
   struct mdl_jump *jump = jump_of(site);
   if (jump && held && jump->held && jump->shown) {
-    return; /* as in each slice but the first */
+    return; /* the usual case: every slice after the first */
   }
   jump = locked(batch, site);
   if (jump) {
@@ -183,7 +183,7 @@ void jumps_end(struct jumps_batch *batch) {
 
 /* ---- forks */
 
-/* Without T_max. The child's threads are where membarrier does not reach: so that they have probes, all jumps are put there before. */
+/* Without T_max: membarrier will not reach the child, so all jumps are installed before the fork. */
 void jumps_before_fork(void) {
   if (!session || !family_has_agent() || code_is_foreign() || session->sync != MDL_SYNC_MEMBARRIER) {
     return;

@@ -50,11 +50,11 @@ bool trap_redirect(int signal, int code, ucontext_t *context) {
   if (!after_int3 && !undefined) {
     return false;
   }
-  /* Behind INT3, but at what is no instruction. */
+  /* RIP is after an INT3, but at an undefined instruction. */
   uint64_t address = (uint64_t)registers[REG_RIP] - after_int3;
   struct mdl_trap *row = row_of(address);
   if (!row) {
-    /* Rows are for good, and there before their byte: this one has never been ours, whatever stands there now. */
+    /* Rows are permanent and are published before their byte, so this trap was never one of ours. */
     return false;
   }
   __atomic_fetch_add(&row->hits, 1, __ATOMIC_RELAXED);

@@ -4,8 +4,7 @@
 
 #include <stdint.h>
 
-/* The stack, [low, high), that contains `here`: the one that the thread was created with, or another that its program runs
- * on. */
+/* The stack [low, high) that contains `here`: the thread's own stack, or one to which the program has switched. */
 struct stack {
   uint64_t low, high;
 };

@@ -126,7 +126,7 @@ static int open_file(const struct view *view) {
 
 /* ---- what has grown */
 
-/* By how much a counter has grown, at most what is left of the limit for all counters. */
+/* The growth of a counter, capped by the rest of the limit for all counters. */
 static uint64_t grown(const uint64_t *word, const uint64_t *before, uint64_t *left) {
   uint64_t more = *word - *before;
   if (more > INT64_MAX) {
@@ -158,10 +158,10 @@ static void take_calls(const struct mdl_thread *block, const uint64_t *calls, co
 struct reading {
   struct view *view;
   uint64_t claimed; /* bytes of pieces so far: pieces of an honest file do not overlap */
-  uint64_t calls, time; /* what is left of the limits for counts and ticks */
+  uint64_t calls, time; /* the rest of the limits for counts and ticks */
 };
 
-/* Offset in the copies of what the process has at `address`; 0 if it is out of bounds. */
+/* Converts an address in the process to an offset in the copies; 0 if it is out of bounds. */
 static uint64_t piece(struct reading *reading, uint64_t address, uint64_t bytes) {
   uint64_t offset = address - ((const struct apart *)now(reading->view))->base;
   reading->claimed += bytes;

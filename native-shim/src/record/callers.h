@@ -1,9 +1,9 @@
 /*
- * Callers: per-thread sums of each function's calls by the place that they return to. Exact mode.
+ * Callers: per-thread sums of each function's calls, by return address (a "place"). Exact mode.
  *
- * Generated code looks up the place in the row's table and adds to what it finds (CallerAssembler). Otherwise this code adds the
- * place. The agent finds out which function a place is in (CallerPlaces), by the code of images. Readers do that for places that the
- * agent has not looked at, by the functions' addresses alone.
+ * Generated code looks up the place in the row's table and adds to its sums (CallerAssembler). This code adds places that are not
+ * in the table yet. The agent finds the function of each place in the code of images (CallerPlaces); readers find those of places
+ * that the agent has not seen yet, by the functions' addresses.
  *
  * Assumes    A1 only the thread itself and its handlers write its tables, but for mdl_caller.caller, which the agent alone writes
  * Guarantees G1 a structure is complete before it is linked, and stays linked: whoever follows a list finds its end
@@ -18,7 +18,7 @@
 
 #include <mdl/layout.h>
 
-/* A call that took `ticks` has returned to `from`; `below` as in struct mdl_caller. A call whose row has no memory is not counted. */
+/* Adds a call of `ticks` that has returned to `from`; `below` as in struct mdl_caller. Does nothing if the row has no memory. */
 void record_in_callers(struct mdl_thread *thread, const struct mdl_function *function, uint64_t from, uint64_t below, uint64_t ticks);
 
 #endif

@@ -1,14 +1,14 @@
 /*
- * From generated code to C, with every register preserved that code may look at: the caller of a local function may keep
- * values in any register that the function does not touch (GCC, -fipa-ra), arguments and results are in vector
- * registers of any width and on the x87 stack. This is the slow path; the fast one touches what it saves itself.
+ * The slow path: generated code calls C, and every register that the program may read is preserved. The caller of a local
+ * function may keep values in any register that the function does not change (GCC, -fipa-ra). Arguments and results may be
+ * in vector registers of any width and on the x87 stack. The fast path saves the few registers that it changes.
  */
 #include "record/calls.h"
 #include "record/side_memory.h"
 
         .text
 
-/* The time-stamp counter in RAX. RDX and the flags change. */
+/* Reads the time-stamp counter into RAX. Changes RDX and the flags. */
 .macro READ_TICKS
         rdtsc
         shlq    $32, %rdx
@@ -16,14 +16,14 @@
 .endm
 
 /*
- * The caller-saved registers but R11, and the state of the FPU and of vectors. RBP is the frame. TICKS: the time-stamp
- * counter is at TICKS_AT from there. To save and restore takes longer than a short function does: a call is timed from
- * behind the one until before the other.
- * ASIDE: that state is in an area apart, since it takes kilobytes, if one is free. Not where code of the program's runs before
- * RESTORE, which may never come.
+ * Saves the caller-saved registers except R11, and the FPU's and vector state. RBP is the frame.
+ * TICKS: stores the time-stamp counter at TICKS_AT(%rbp). Saving and restoring takes longer than a short function, so a call
+ * is timed from after SAVE to before RESTORE.
+ * ASIDE: puts the state, which takes kilobytes, into a free area off the stack (record/side_memory.h). Not used where code of
+ * the program runs before RESTORE: if it leaves by longjmp, the area would never be released.
  */
 #define TICKS_AT -72
-#define AREA_AT -80 /* which area it is; negative: it is on the stack */
+#define AREA_AT -80 /* index of the area; negative: the state is on the stack */
 .macro SAVE TICKS=0, ASIDE=1
         pushq   %rax
         pushq   %rcx
@@ -34,7 +34,7 @@
         pushq   %r9
         pushq   %r10
 .if \TICKS
-        /* Not in a thread that records nothing: it may have forbidden itself to read the counter. */
+        /* Skipped in a thread that records nothing, because RDTSC may fault there (PR_SET_TSC). */
         movq    mdl_self@gottpoff(%rip), %rax
         movq    %fs:(%rax), %rax
         leaq    mute_thread(%rip), %rdx
@@ -123,8 +123,8 @@
         popq    %rax
 .endm
 
-/* The call whose words lie at AT from RBP begins now, if R11 says that it is seen; the flags change. The clock is read when all
- * before it is done. */
+/* If R11 is CALLS_SEEN: stores the start of the call whose words are at AT(%rbp). Reads the clock after all other work.
+ * Changes the flags. */
 .macro START AT
         cmpq    $CALLS_SEEN, %r11
         jne     4f
@@ -142,11 +142,12 @@
 .endm
 
 /*
- * Reached by a jump, with the address in the stub on top of the stack, the words of the call behind it, the site in R11, and the
- * R11 of the application in the word below the stack pointer. Returns with the flags of FUNCTION(site, call) compared with
- * CALLS_UNSEEN and every register as it was; the site stays in R11 for CALLS_SIBLING.
- * COUNTS: with the address in the program on top, returns there from FUNCTION(site, where the call returns to), with every register
- * as it was.
+ * Slow path of an entry. A stub jumps here. On top of the stack is the return address into the stub, above it are the words of
+ * the call. R11 is the site; the word below the stack pointer has the application's R11. Calls FUNCTION(site, call), sets the
+ * flags by comparing the result with CALLS_UNSEEN, and returns to the stub with all registers preserved; for CALLS_SIBLING, R11
+ * stays the site.
+ * COUNTS: on top of the stack is the address in the program. Calls FUNCTION(site, return address of the call) and returns there
+ * with all registers preserved.
  */
 .macro ENTRY NAME, FUNCTION, COUNTS=0, ASIDE=1
         .globl  \NAME
@@ -197,12 +198,13 @@
         ENTRY   calls_count_client_entry, calls_count_client, 1, 0
 
 /*
- * Reached by a jump when the body has returned: the words of the call are on top of the stack, and in the word below is still
- * where the body has returned to, in the stub. Calls FUNCTION(call, site, ticks) and returns to the caller.
+ * Slow path of an exit. A stub jumps here when the body has returned. The words of the call are on top of the stack; the word
+ * below the stack pointer still has the return address into the stub. Calls FUNCTION(call, site, ticks) and returns to the
+ * caller.
  *
- * SIBLING: the body has not returned but jumped to another function with a stub, whose site is in R11; six words below the
- * stack pointer is the R11 of the application. That function begins anew, as if the caller had called it. A shadow stack
- * loses the address in the stub, too (Intel SDM vol. 1, 17.2.4: where there is none, RDSSP does nothing).
+ * SIBLING: the body has not returned but jumped to another function with a stub. R11 is the site of that function; the sixth
+ * word below the stack pointer has the application's R11. Ends the call and restarts that function's stub, as if the caller had
+ * called it. Pops the stub's address from a shadow stack, too (Intel SDM vol. 1, 17.2.4: RDSSP does nothing without one).
  */
 .macro EXIT NAME, FUNCTION, SIBLING=0, ASIDE=1
 #define BELOW (8 + 48 * \SIBLING)
@@ -261,9 +263,9 @@
         EXIT    calls_sibling_slow, calls_leave, 1
 
 /*
- * Functions that bodies for snippets jump to. FRAMED: the body of a whole function has returned, and the words of
- * its call are on top of the stack.
- * BYTES below the stack pointer are left as they are, but for the lowest word, where R11 is.
+ * Functions to which the code of snippets jumps.
+ * FRAMED: the body of a whole function has returned; the words of its call are on top of the stack.
+ * BYTES: bytes below the stack pointer that are preserved, except the lowest word, which receives R11.
  */
 .macro SNIPPET_BEGIN NAME, FRAMED, BYTES, ASIDE
         .globl  \NAME
@@ -286,7 +288,7 @@
         SAVE    0, \ASIDE
 .endm
 
-/* Behind RESTORE: goes on at the address in the word NEXT from where the stack pointer was. Flags stay. */
+/* After RESTORE: continues at the address stored at NEXT from the original stack pointer. Preserves the flags. */
 .macro SNIPPET_LEAVE NAME, FRAMED, BYTES, NEXT
         popq    %rbp
         .cfi_def_cfa %rsp, \BYTES + 8 + CALL_BYTES * \FRAMED
@@ -299,9 +301,9 @@
 .endm
 
 /*
- * Reached by a jump from a body for snippets, with where to go on in R11, whose thread has no values yet: makes them,
- * and goes on there with ZF set if there are none. Every other register is kept, and the three words below the stack
- * pointer, where the body has saved what it uses.
+ * Allocates the thread's values of snippets at its first snippet. R11 is the address to continue at; ZF is set there if there
+ * is no memory. Preserves all other registers and the three words below the stack pointer, where the snippet's code has saved
+ * the registers that it uses.
  */
 .macro VALUES NAME, FRAMED
         SNIPPET_BEGIN \NAME, \FRAMED, 32, 1
@@ -316,16 +318,16 @@
         VALUES  calls_values_framed, 1
 
 /*
- * Reached by a jump from a snippet that calls a function of the program: the function in RDX, where to go on in RAX, six
- * arguments in the red zone, the first in its lowest word. Goes on with the result in RAX, and ZF set if nothing was
- * called. RDX is lost, and the lowest three words of the red zone; R11 leads to the thread's values, which are others in a
- * process that the function has forked. Everything else is kept.
+ * Calls a function of the program for a snippet. RDX: the function. RAX: the address to continue at. The red zone has six
+ * arguments, the first in its lowest word. Continues with the result in RAX, ZF set if nothing was called, and R11 pointing to
+ * the thread's values (they differ in a process that the function has forked). Clobbers RDX and the lowest three words of the
+ * red zone; preserves everything else.
  */
-#define ARGUMENT_BYTES 144 /* the red zone, R11, and a word that is free */
+#define ARGUMENT_BYTES 144 /* the red zone, R11, and an unused word */
 #define ARGUMENT_SLOT 24   /* the lowest word of the red zone, from RBP */
 .macro SNIPPET_CALL NAME, FRAMED
         SNIPPET_BEGIN \NAME, \FRAMED, ARGUMENT_BYTES, 0
-        emms    /* a result may be on the x87 stack, which is empty where functions begin */
+        emms    /* a result may be on the x87 stack; functions expect it empty */
         movq    -24(%rbp), %rdi /* RDX, where it has been saved */
         leaq    ARGUMENT_SLOT(%rbp), %rsi
         call    snippets_call
@@ -345,9 +347,9 @@
         SNIPPET_CALL calls_snippet_call_framed, 1
 
 /*
- * At calls of hooks every caller-saved register is free. Reached by a jump, as a hook is: R10 site, RDI function, RAX, RSI
- * and the stack as the recording code wants them, which is at R11. A client does not count in what is recorded: at an entry it
- * runs before, at an exit behind the recording code.
+ * Calls the client of a hook call's site. A stub jumps here as to a hook: R10 is the site, RDI the function, R11 the recording
+ * code, whose arguments are in RAX, RSI and on the stack. Caller-saved registers need not be preserved. The client runs before
+ * the recording code at an entry and after it at an exit, so its time is not recorded.
  */
         .globl  calls_hook_entry
         .hidden calls_hook_entry

@@ -35,7 +35,7 @@ enum {
   LEGACY_BYTES = 512, /* FXSAVE's area, with which XSAVE's begins */
   HEADER_BYTES = 64,
 };
-/* x87, SSE, AVX, and the three of AVX-512. Not AMX's, which are large, and which no function takes arguments in. */
+/* x87, SSE, AVX, and the three of AVX-512. Not AMX's: they are large and never hold arguments. */
 #define COMPONENTS 0xE7u
 
 uint64_t calls_state_bytes = LEGACY_BYTES;
@@ -64,9 +64,9 @@ void calls_start(void) {
   side_memory_start(bytes);
 }
 
-/* The site of the stub that `address` is the return address in, or NULL. */
+/* The site of the stub whose return address is `address`, or NULL. */
 static const struct mdl_site *stub_around(uint64_t address) {
-  enum { BEHIND_JUMP = 5 }; /* which may stand in place of the first instruction, to the counter */
+  enum { BEHIND_JUMP = 5 }; /* a jump to the counter may replace the first instruction */
   static const uint8_t mark[STUB_SITE - BEHIND_JUMP] = {0xFF, 0xFF, 0xFF,       /* mov %r11,-40(%rsp) */
                                                         0x48, 0x83, 0xEC, CALL_BYTES, /* sub $24,%rsp */
                                                         0x49, 0xBB};            /* movabs $site,%r11 */
@@ -76,19 +76,19 @@ static const struct mdl_site *stub_around(uint64_t address) {
              : NULL;
 }
 
-/* Whether a call was jumped to by one that ends so. Not where a client or snippets wait for that one's return: those run when
- * the stub is returned to, so its words stay. */
+/* Whether another call has ended in this one by a sibling call. False if a client or snippets wait for the return of the other
+ * call: they run at its stub, so its words must stay. */
 static bool is_sibling(const struct mdl_call *call) {
   const struct mdl_site *of = stub_around(calls_return_address(call));
   return of && !code_has_user(of + 1);
 }
 
-/* Whether there is so much stack left that the program does not miss what the words of calls take of it. */
+/* Whether the call is in the first quarter of the stack, so that the words of calls cannot exhaust it. */
 static bool has_room(const struct mdl_thread *thread, const struct mdl_call *call) {
   return (uintptr_t)call - thread->stack_low >= thread->stack_room;
 }
 
-/* A return that clients or snippets are to see needs the call's words, whether the recorder times it or not. */
+/* Clients and snippets at the return need the call's words even if the recorder does not time the call. */
 static uint64_t begin(struct mdl_site *site, struct mdl_call *call, bool recording) {
   struct mdl_thread *thread = record_thread();
   uint32_t weight = 0;
@@ -123,7 +123,7 @@ __attribute__((used)) void calls_count(struct mdl_site *site) {
   errno = error;
 }
 
-/* The same where clients or snippets may be attached, and the recorder need not want the call. */
+/* As calls_enter(), for sites with clients or snippets: the recorder may be off. */
 __attribute__((used)) uint64_t calls_enter_client(struct mdl_site *site, struct mdl_call *call) {
   if (is_sibling(call)) {
     return CALLS_SIBLING; /* the client comes when the stub begins again */
@@ -142,7 +142,7 @@ __attribute__((used)) void calls_count_client(struct mdl_site *site, const uint6
   }
 }
 
-/* A thread that has no block yet may have been switched to a call of another. */
+/* A coroutine may return in a thread that has no block yet. */
 static struct mdl_thread *thread_of(const struct mdl_call *call) {
   return mdl_self || call->before < record_born() ? record_known_thread() : record_thread();
 }
@@ -156,7 +156,7 @@ __attribute__((used)) void calls_leave(const struct mdl_call *call, const struct
     uint64_t ended = record_ended(call, returned);
     record_returns(thread, call, (struct mdl_function *)site->function, calls_return_address(call), 0,
                    is_cpu_time() ? record_now() : ended);
-    /* To restore the registers takes as long as it took to save them. */
+    /* Restoring the registers takes as long as saving them did. */
     record_leaves_out(thread, __rdtsc() - ended + (began - returned));
   }
   errno = error;

@@ -10,7 +10,7 @@
 
 #include <x86intrin.h>
 
-/* A slice that the agent closes late ends by itself after so many times its length: in the application's threads (lease.c). */
+/* Application threads close an overdue slice (lease.c) after LATE times its length. */
 enum { LATE = 8 };
 
 static struct {
@@ -38,7 +38,7 @@ void slices_plan(struct mdl_slice_plan *plan) {
   bool same = plan && plan == slices.plan;
   slices.plan = plan;
   for (int i = 0; plan && i < MDL_SLICINGS; i++) {
-    /* The first slice at once: a program may be short. So one whose period has become shorter. */
+    /* The first slice begins at once, because the program may be short; so does a slice whose period has become shorter. */
     if (!same || slices.begin[i] - slices.period_begin[i] > plan->of[i].period_nanos) {
       slices.period_begin[i] = 0;
       slices.begin[i] = 0;
@@ -48,7 +48,7 @@ void slices_plan(struct mdl_slice_plan *plan) {
 
 static bool is_planned(const struct mdl_slicing *slicing) { return slicing->count && slicing->period_nanos; }
 
-/* The slice of the next period. Periods in which the agent had other things to do are left out. */
+/* Places the slice of the next period. Skips periods in which the agent was busy. */
 static void place_next(int i, uint64_t now) {
   const struct mdl_slicing *slicing = &slices.plan->of[i];
   uint64_t end = slices.period_begin[i] + slicing->period_nanos;

@@ -4,7 +4,7 @@
 
 enum { FRACTION_BITS = 16, LN2 = 45426 /* 65536ths */ };
 
-/* SplitMix64's mixer (Steele, Lea, Flood 2014): nobody may know what comes next, the program's own periods least of all. */
+/* SplitMix64's mixer (Steele, Lea, Flood 2014). The seed is the clock, so intervals do not follow the program's periods. */
 static uint64_t random_bits(const struct mdl_thread *thread) {
   uint64_t bits = __rdtsc() * 0x9E3779B97F4A7C15ULL + (uintptr_t)thread;
   bits = (bits ^ bits >> 30) * 0xBF58476D1CE4E5B9ULL;
@@ -12,7 +12,7 @@ static uint64_t random_bits(const struct mdl_thread *thread) {
   return (bits ^ bits >> 31) | 1;
 }
 
-/* By squaring: in each step a digit of the logarithm becomes its integer part. */
+/* By repeated squaring: each step yields one binary digit of the logarithm. */
 static uint64_t log2_of(uint64_t number) {
   unsigned zeros = (unsigned)__builtin_clzll(number);
   uint64_t log = 63u - zeros;

@@ -28,8 +28,8 @@ void family_lead(void);
 /* The calling thread ends, but its process goes on. */
 void family_leader_ends(void);
 void family_leave(int status);
-/* This process has left the shared memory, which is at distance `shared`, and goes on. Unless it is counted from now on
- * (session/apart.h), the others treat it as killed. */
+/* This process has left the shared memory, which is at distance `shared`. The family treats it as killed, unless it is counted
+ * by its own file (session/apart.h). */
 void family_goes_apart(int64_t shared, bool counted);
 /* By the agent: a counted process that has gone apart has ended. Its blocks and record are treated as those of a killed
  * process. */
