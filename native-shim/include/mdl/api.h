@@ -35,7 +35,7 @@ enum mdl_instruction_kind {
   MDL_COUNTED_JUMP = 5,     /* jrcxz, jecxz, loop, loope, loopne: 8-bit displacement only */
   MDL_TRANSACTION = 6,      /* xbegin: a relative fall-back address */
   MDL_INDIRECT_CALL = 7,    /* relative_size is 4 if its operand is relative to its end */
-  MDL_BOUND = 8,            /* position-dependent in another way: a far call, an operand relative to the low 32 bits of its end */
+  MDL_BOUND = 8,            /* position-dependent otherwise: a far call, an operand relative to the low 32 bits of its end */
 };
 
 struct mdl_instruction {
@@ -50,41 +50,41 @@ struct mdl_instruction {
   uint8_t pad;            /* 15 */
 };
 
-/* Functions whose probes are on in slices of time, all alike (record/slices.h). Java writes the plan; the shim writes `next` and what
- * stands behind it, and Java sets these to 0 when it has taken them. */
+/* Functions that are sliced alike (record/slices.h). Java writes the plan; the shim writes `next` and the fields after it, which
+ * Java reads and resets to 0. */
 struct mdl_slicing {
   uint64_t functions;    /*  0 uint32_t[count]: indices */
   uint64_t count;        /*  8 */
-  uint64_t step;         /* 16 how many of them are on in a slice; the next ones in the next. Steps from the eighth on count as one */
-  uint64_t timed;        /* 24 1: calls are timed, one of mdl_slice_plan.means by chance, and one tells its caller; 0: they are
-                               counted only */
-  uint64_t period_nanos; /* 32 there is one slice in each; 0: none */
-  uint64_t settling_nanos; /* 40 how long its probes are on before it begins */
+  uint64_t step;         /* 16 functions that are on in one slice; the next slice has the next step. Steps from the eighth on are counted as one */
+  uint64_t timed;        /* 24 1: duration slices: calls are timed with probability 1 / mdl_slice_plan.means, and one records its
+                               caller; 0: count slices */
+  uint64_t period_nanos; /* 32 one slice per period; 0: no slices */
+  uint64_t settling_nanos; /* 40 time that the probes are on before the slice counts */
   uint64_t length_nanos; /* 48 of a slice */
-  uint64_t next;         /* 56 the function that the next slice begins with */
+  uint64_t next;         /* 56 first function of the next slice */
   uint64_t agent_nanos;  /* 64 CPU time that the agent took to open and close slices */
-  uint64_t slices[8];    /* 72 how many there have been, of each step of functions: MDL_SLICE_STEPS */
-  uint64_t cpu_nanos[8]; /* 136 CPU time of the program in them */
+  uint64_t slices[8];    /* 72 number of slices, by step */
+  uint64_t cpu_nanos[8]; /* 136 CPU time of the program in these slices */
 };
 
 #define MDL_SLICINGS 4
 #define MDL_SLICE_STEPS 8
 
-/* How much a function's rate varies from one count slice to the next (record/rate_spread.h). The shim writes it; Java sets `squares` and
- * `pairs` to 0 when it has taken them, and `rate_nanos` when it slices the function anew. */
+/* Variation of a function's rate between successive count slices (record/rate_spread.h). The shim writes it. Java resets `squares`
+ * and `pairs` when it has read them, and `rate_nanos` when it starts to slice the function. */
 struct mdl_rate_spread {
   uint64_t calls;    /*  0 calls and CPU time in slices since the last rate */
   uint64_t nanos;    /*  8 */
   double rate;       /* 16 the last rate, in calls per nanosecond of CPU time */
-  double rate_nanos; /* 24 CPU time that it rests on; 0: there is none */
+  double rate_nanos; /* 24 CPU time over which the rate was measured; 0: no rate */
   double squares;    /* 32 sum over pairs of successive rates r, s in times t, u: (r - s)^2 / (1/t + 1/u), in calls^2 per nanosecond */
   uint64_t pairs;    /* 40 their number */
 };
 
 struct mdl_slice_plan {
-  uint64_t apart;        /*  0 uint64_t[function_capacity]: calls that count slices do not count, modulo 2^64 */
-  uint64_t means;        /*  8 uint32_t[function_capacity]: of how many calls one is timed in duration slices */
-  uint64_t begun;        /* 16 uint64_t[function_capacity]: calls when the slice began that is open; the shim's own */
+  uint64_t apart;        /*  0 uint64_t[function_capacity]: calls outside of count slices, modulo 2^64 */
+  uint64_t means;        /*  8 uint32_t[function_capacity]: means of duration slices */
+  uint64_t begun;        /* 16 uint64_t[function_capacity]: calls at the start of the open slice; private to the shim */
   double ticks_per_nano; /* 24 */
   uint64_t spreads;      /* 32 struct mdl_rate_spread[function_capacity] */
   struct mdl_slicing of[MDL_SLICINGS]; /* 40 */

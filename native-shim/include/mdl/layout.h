@@ -19,17 +19,17 @@
 
 enum mdl_session_state { MDL_STARTING = 0, MDL_ARMED = 1, MDL_ENDED = 2, MDL_AGENT_DEAD = 3 };
 /* MDL_EXACT: every call is recorded, else a sample. MDL_MIXED: a function may have a mean, so threads have rows and countdowns.
- * MDL_UNPROFILED: the recorder wants no site by itself; probes are there for clients.
- * MDL_CPU_TIME: calls last as long as their thread has a processor; what is said to be ticks of their durations is nanoseconds.
+ * MDL_UNPROFILED: the recorder needs no site; the probes serve clients.
+ * MDL_CPU_TIME: durations are CPU time of the calling thread, in nanoseconds where fields say ticks.
  * MDL_FROM_MAIN: main has waited until probes were in place.
  * MDL_KNOWN_THREADS: threads have their blocks from when they begin, main from when the probes are in place.
  * MDL_UNPRELOADED: a process has executed a program with an environment that does not name the library.
  * MDL_ATTACHED: the agent has come into a process that ran without it.
- * MDL_UNTRAPPED: a thread of it may block SIGTRAP or SIGILL, so no byte of its text may trap.
+ * MDL_UNTRAPPED: a thread of the program may block SIGTRAP or SIGILL, so no byte of its text may trap.
  * MDL_COUNTS: calls are counted, and none is timed.
- * MDL_COVERAGE, with MDL_COUNTS: the first call of a function ends its lease, and is the one that is counted.
- * MDL_BLOCKS, with MDL_COUNTS: so are basic blocks.
- * MDL_ARCS, with MDL_BLOCKS: computed jumps are told apart. */
+ * MDL_COVERAGE, with MDL_COUNTS: only the first call of a function is counted; it ends the lease.
+ * MDL_BLOCKS, with MDL_COUNTS: basic blocks are counted, too.
+ * MDL_ARCS, with MDL_BLOCKS: each target of a computed jump is counted. */
 enum mdl_session_flag {
   MDL_EXACT = 1,
   MDL_UNPROFILED = 2,
@@ -46,7 +46,7 @@ enum mdl_session_flag {
   MDL_ARCS = 4096
 };
 
-/* How long it is waited until threads fetch what was stored to text. MDL_SYNC_NONE: neither is to be had. */
+/* How a patcher waits until all threads fetch a store to text. MDL_SYNC_NONE: neither way is available. */
 enum mdl_sync { MDL_SYNC_NONE = 0, MDL_SYNC_TMAX = 1, MDL_SYNC_MEMBARRIER = 2 };
 
 struct mdl_header {
@@ -56,7 +56,7 @@ struct mdl_header {
   uint64_t base;              /*  16 address of this header in the owning process */
   uint64_t limit;             /*  24 bytes mapped: the most the file can grow to */
   uint64_t arena_next;        /*  32 offset of the next free byte; advanced atomically */
-  uint64_t arena_end;         /*  40 offset behind the last byte that is backed by memory */
+  uint64_t arena_end;         /*  40 offset after the last byte backed by memory */
   uint32_t pid;               /*  48 */
   uint32_t state;             /*  52 enum mdl_session_state */
   uint64_t start_tsc;         /*  56 one instant on three clocks: the agent's constructor */
@@ -83,7 +83,7 @@ struct mdl_header {
   uint64_t armed_tsc;         /* 192 0 until the first probes are in place */
   uint32_t sync;              /* 200 enum mdl_sync */
   uint32_t learned;           /* 204 sites whose function was learned or found to vary; only grows */
-  uint32_t wrapper;           /* 208 process that has executed this one to wait for it; the outermost of several, 0 for none */
+  uint32_t wrapper;           /* 208 outermost wrapper process that waits for this one (os/wrapper.h); 0: none */
   uint32_t apart_files;       /* 212 created so far by processes that gave up rights (session/apart.h) */
   uint64_t agent_cpu_nanos;   /* 216 CPU time of the agent's threads so far */
   uint64_t lookup;            /* 224 struct mdl_function *[lookup_mask + 1]: open addressing by address, linear probing, */
@@ -91,32 +91,32 @@ struct mdl_header {
   uint64_t unknown_function;  /* 240 the struct mdl_function, with address 0, of sites whose function is not known or varies */
   uint64_t traps;             /* 248 struct mdl_trap_index, 0 while no instruction has ever been trapped */
   uint64_t processes;         /* 256 newest struct mdl_process; a list through .next */
-  uint64_t agent_process;     /* 264 the one that has the agent */
+  uint64_t agent_process;     /* 264 struct mdl_process with the agent */
   uint32_t process_count;     /* 272 records in the list */
-  uint32_t children;          /* 276 forked processes, but for those that have been seen to end */
-  uint64_t processes_forgotten; /* 280 ended ones whose records others have taken */
+  uint32_t children;          /* 276 forked processes that are not known to have ended */
+  uint64_t processes_forgotten; /* 280 ended processes whose records were reused */
   uint64_t calls_forgotten;   /* 288 of these */
-  uint64_t processes_refused; /* 296 for which there was no record: their calls are seen, but not whose they are */
+  uint64_t processes_refused; /* 296 processes without a record: their calls are counted in sums only */
   uint64_t forks;             /* 304 begun by any process */
   uint64_t value_kinds;       /* 312 uint8_t[MDL_VALUES] of enum mdl_value_kind, 0 while no snippet has ever run */
   uint64_t metrics;           /* 320 newest struct mdl_metric; a list through .next */
   uint64_t snippet_bytes;     /* 328 bytes of code memory that snippets take up, those that wait to be freed included */
   uint64_t program_cpu_nanos; /* 336 CPU time of the program's threads as the sampled profiler knows it, 0 without it */
-  double budget;              /* 344 the part of the program's time that it may cost, 0 without it */
+  double budget;              /* 344 fraction of the program's CPU time that the profiler may cost; 0 without a profiler */
   uint64_t slices;            /* 352 struct mdl_slices, 0 before the first has ended */
-  uint64_t images_refused;    /* 360 programs and libraries left without probes that they could have had */
+  uint64_t images_refused;    /* 360 programs and libraries that were left without probes */
   uint64_t functions_refused; /* 368 functions of these, and others without such probes */
   uint64_t start_ticks;       /* 376 field 22 of /proc/PID/stat, 0 when unknown: with pid and boot it names the process, */
   char boot[40];              /* 384 boot id, NUL-terminated                      whatever the clocks are set to */
-  uint64_t processes_unprobed; /* 424 that were forked before the probes were in place, and stay without */
-  uint64_t expired;           /* 432 functions that threads have stopped: the agent was late, or they were too dear. Only grows */
-  uint64_t tick_price;        /* 440 mixed mode: of a thread's time, what a tick of measuring it takes up, in 256ths of a tick:
-                                     100 ticks at a budget of 1 %. 0: there is no limit */
-  uint32_t clock_ticks;       /* 448 what reading the clock adds to a call that is timed, which is taken off: in ticks, and */
+  uint64_t processes_unprobed; /* 424 processes forked before the probes were in place that never got them */
+  uint64_t expired;           /* 432 functions stopped by threads: at an overdue deadline, or without credit. Only grows */
+  uint64_t tick_price;        /* 440 mixed mode: thread time that one tick of measuring costs, in 256ths of a tick:
+                                     100 ticks at a budget of 1 %. 0: no limit */
+  uint32_t clock_ticks;       /* 448 cost of reading the clock, subtracted from each duration: in ticks, and */
   uint32_t clock_cpu_nanos;   /* 452 where durations are CPU time, in nanoseconds */
   uint64_t calls_tsc;         /* 456 when the profiler wrote down its estimates of calls, 0 before */
-  double waited;              /* 464 how long the program's threads have waited for processors, for each nanosecond of their
-                                     CPU time; 0 while it is not known */
+  double waited;              /* 464 time that the program's threads have waited for processors, divided by their CPU time;
+                                     0 while unknown */
   uint64_t pc_samples;        /* 472 struct mdl_pc_samples, 0 where the kernel gives none */
   uint64_t thread_places;     /* 480 where the first struct mdl_thread are, side by side; 0 before there are any */
   uint32_t thread_places_taken; /* 488 only grows */
@@ -130,33 +130,33 @@ struct mdl_header {
   uint8_t reserved2[1016];    /* 3080 */
 };
 
-/* What the machine code of a probed function's sites shares. The first line is written by application
- * threads, the second by the agent alone. */
+/* Data shared by the machine code at a function's sites. Application threads write the first cache line, the agent alone
+ * the second. */
 enum mdl_function_state { MDL_IDLE = 0, MDL_REARMING = 1, MDL_SAMPLING = 2, MDL_EXPIRED = 3 };
 
-/* MDL_COUNTED: its probes show calls and no returns, so nothing is known of durations.
- * MDL_OFF: the recorder leaves it out, because somebody has asked for that (control.c).
- * MDL_EVERY_CALL: every call that has returned is in a thread's row, for its mean has been 1 since before its first call.
- * MDL_IMPORTED: a library's without probes, as the program calls it. The recorder leaves it out, too.
- * MDL_NAMED: somebody has named its tier. Its calls are recorded whatever that costs. */
+/* MDL_COUNTED: the probes see calls but no returns, so durations are unknown.
+ * MDL_OFF: the recorder leaves the function out by request (control.c).
+ * MDL_EVERY_CALL: every call that has returned is in a thread's row: the mean was 1 from before the first call.
+ * MDL_IMPORTED: an imported function without probes of its own. The recorder leaves it out.
+ * MDL_NAMED: an option fixes the function's tier. Its calls are recorded at any cost. */
 enum mdl_function_flag { MDL_COUNTED = 1, MDL_OFF = 2, MDL_EVERY_CALL = 4, MDL_IMPORTED = 8, MDL_NAMED = 16 };
 
 struct mdl_function {
   uint64_t address;     /*   0 what the compiler passes to __cyg_profile_func_*; never 0 in a valid record */
-  uint64_t deadline;    /*   8 tsc: a call that finds it passed switches the probes off, should the agent be late */
-  uint32_t code_size;   /*  16 bytes of its code, as far as it lies in one piece; 0 when that is not known */
-  uint32_t mean;        /*  20 which calls are timed: 0 none, they are counted. Else they are counted too, and recorded in the
-                               threads' rows: 1 all of them, N > 1 each by chance, one of N. See tier.h */
-  int32_t remaining;    /*  24 timed calls that are still to tell their callers, by the ring */
+  uint64_t deadline;    /*   8 tsc: a call after the deadline switches the probes off */
+  uint32_t code_size;   /*  16 bytes of its code, without split-off parts; 0 if unknown */
+  uint32_t mean;        /*  20 calls are timed with probability 1 / mean (tier.h); 0: none. Timed calls are in the threads' rows.
+                               All calls are counted */
+  int32_t remaining;    /*  24 further timed calls that record their callers in the ring */
   int32_t open;         /*  28 sampled frames not yet closed */
   int32_t closers;      /*  32 threads inside mdl_expire_* for this function */
   uint32_t state;       /*  36 enum mdl_function_state */
   uint32_t index;       /*  40 of this record in header.functions */
   uint32_t flags;       /*  44 enum mdl_function_flag */
-  uint32_t weight;      /*  48 of a mean above 1: the calls that a timed one stands for */
+  uint32_t weight;      /*  48 mean above 1: number of calls that a timed call represents */
   uint32_t build;       /*  52 build id of that ELF file, in hexadecimal, 0 when it has none */
   uint32_t counting;    /*  56 1 while its stubs lead to their counters; of the agent alone */
-  uint8_t reserved[4];  /*  60 what probes look at is in one line of the cache */
+  uint8_t reserved[4];  /*  60 probes read the first cache line only */
   uint64_t callers;     /*  64 newest struct mdl_edge; a list through .next: sampled mode; written by the agent alone */
   uint32_t name;        /*  72 offset in the file of a struct mdl_string: demangled name */
   uint32_t symbol;      /*  76 as in the symbol table */
@@ -164,32 +164,32 @@ struct mdl_function {
   uint32_t line;        /*  84 0 when unknown */
   uint32_t image;       /*  88 path of the ELF file */
   uint32_t exit_sites;  /*  92 number of exit sites in site_list */
-  double calls;         /*  96 estimate: counted while its entries are on, scaled from slices else */
+  double calls;         /*  96 estimate: counted while the entries are on, else scaled from slices */
   double calls_variance; /* 104 of that estimate */
   uint64_t site_list;   /* 112 uint32_t site indices: exits first, then entries */
   uint32_t entry_sites; /* 120 */
-  uint32_t whole;       /* 124 sampled mode: 1 while its entries have been on without a break since the session began;
+  uint32_t whole;       /* 124 sampled mode: 1 if the entries have been on since the session began;
                                 exact mode: 2 once they have been off */
 };
 
-/* MDL_WHOLE: the first instruction of a function, whose trampoline calls the body and so sees its return too.
- * MDL_RETURN: that return, the site behind it in the table; it has no code of its own, its words are those of the entry.
- * MDL_COUNT: an entry that counts, somewhere in the prologue: nobody sees the return. */
+/* MDL_WHOLE: the first instruction of a function; the trampoline calls the body, so it sees the return, too.
+ * MDL_RETURN: that return: the next site in the table. It has no code of its own; its words are those of the entry.
+ * MDL_COUNT: an entry in the prologue that only counts; no probe sees the return. */
 enum mdl_site_kind { MDL_ENTRY = 0, MDL_EXIT = 1, MDL_SIBLING_EXIT = 2, MDL_WHOLE = 3, MDL_RETURN = 4, MDL_COUNT = 5 };
 enum mdl_site_flag { MDL_VARIES = 1, MDL_SNIPPETS = 2, MDL_STEPS = 4 };
 
-/* A patch site that one store toggles: `size` bytes at `store` hold `on` while the recorder, a client or snippets want it
- * (code.c), else `off`. */
+/* A patch site that one store toggles: `size` bytes at `store` are `on` while the recorder, a client or snippets request the
+ * site (code.c), else `off`. */
 struct mdl_site {
   uint64_t function; /*  0 struct mdl_function, or header.unknown_function; a wrong one is corrected by the first call */
-  uint64_t store;    /*  8 where to store, through the alias */
+  uint64_t store;    /*  8 address to store to, in the writable alias */
   uint64_t on;       /* 16 */
   uint64_t off;      /* 24 */
   uint8_t size;      /* 32 1, 2, 4 or 5 */
   uint8_t kind;      /* 33 enum mdl_site_kind */
-  uint8_t flags;     /* 34 enum mdl_site_flag: MDL_VARIES, code that several functions share; its function stays unknown.
-                           MDL_SNIPPETS: it has some. MDL_STEPS: `owner` is its struct mdl_jump */
-  uint8_t recording; /* 35 1 while the recorder wants it */
+  uint8_t flags;     /* 34 enum mdl_site_flag: MDL_VARIES: several functions share the code, so the function is unknown.
+                           MDL_SNIPPETS: has snippets. MDL_STEPS: `owner` is its struct mdl_jump */
+  uint8_t recording; /* 35 1 while the recorder requests the site */
   uint32_t index;    /* 36 of this record in header.sites */
   uint64_t address;  /* 40 of the instruction */
   uint64_t stub;     /* 48 the trampoline's head */
@@ -197,28 +197,28 @@ struct mdl_site {
   uint32_t bodies;   /* 60 offset in the file of the struct mdl_bodies that its stub leads to; 0: not open to clients */
   uint64_t client;   /* 64 the C function that runs here (fastinst.h), 0 for none */
   uint64_t snippets; /* 72 code of its snippets; mdl_bodies.resume while it has none */
-  uint64_t owner;    /* 80 exit hooks: struct mdl_function that the instruction is in, 0 when it is none with probes.
-                           A site of another one's is of a call that was inlined there */
+  uint64_t owner;    /* 80 exit hooks: struct mdl_function whose code has the instruction, 0: one without probes. If it
+                           differs from `function`, that call was inlined here */
 };
 
-/* The jump at an entry within which an atomic unit ends. It leads to a gate, which is the site's `store`, and comes and goes in
- * steps (code/entry_jumps.c), by the process that has the agent. */
+/* The jump at an entry that an atomic unit splits. It leads to a gate, which is the site's `store`. The agent's process
+ * installs and removes it in steps (code/entry_jumps.c). */
 enum { MDL_NO_HEAD = 0xFF };
 struct mdl_jump {
-  uint64_t at;     /*  0 the entry, through the alias */
+  uint64_t at;     /*  0 the entry, in the writable alias */
   uint64_t on;     /*  8 five bytes: the jump */
   uint64_t off;    /* 16 the function's own */
-  uint64_t next;   /* 24 while it changes: the next that does */
-  uint8_t front;   /* 32 how many of the five lie before the boundary: 1 to 4 */
-  uint8_t head;    /* 33 where the instruction of the function begins that lies on both sides of it; or MDL_NO_HEAD */
-  uint8_t shown;   /* 34 1 when the jump is there */
+  uint64_t next;   /* 24 the next jump of a batch that changes */
+  uint8_t front;   /* 32 bytes before the boundary: 1 to 4 */
+  uint8_t head;    /* 33 offset of the function's instruction that the boundary splits; or MDL_NO_HEAD */
+  uint8_t shown;   /* 34 1 while the jump is installed */
   uint8_t held;    /* 35 1 while the sampled profiler measures its function */
   uint8_t changes; /* 36 1 between two steps */
   uint8_t reserved[3];
 };
 
-/* Where the stubs of one text and kind may lead to. Each but the first looks whether the recorder wants the site, and goes
- * on in its code then. */
+/* Possible targets of the stubs of one text and kind. All except `record` continue in `record` if the recorder requests the
+ * site. */
 struct mdl_bodies {
   int64_t alias;         /*  0 from a stub's code to its writable alias */
   uint64_t displacement; /*  8 offset in the stub of the 32-bit displacement, counted from its end, that a store changes */
@@ -226,19 +226,19 @@ struct mdl_bodies {
   uint64_t client;       /* 24 calls the site's client */
   uint64_t count;        /* 32 counts in mdl_thread.counts */
   uint64_t snippets;     /* 40 runs the site's snippets, then its client, if it has one */
-  uint64_t resume;       /* 48 where snippets go on */
+  uint64_t resume;       /* 48 continuation of snippets */
   uint64_t counter;      /* 56 first eight bytes of a stub that leads to its counter; 0: it has none */
 };
 
 /*
- * A timed call, from its entry to its return. That of a whole function is three words on the program's own stack, between its
- * return address and the stub's (org.mdlagent.arch.x86.emit.FunctionStub): nothing else is kept, so a call that a jump or an
- * exception leaves vanishes with its stack. That of a function with hooks is in a frame of the shadow stack.
+ * A timed call, from its entry to its return. A whole function's call is three words on the program's own stack, between its
+ * return address and the stub's (org.mdlagent.arch.x86.emit.FunctionStub). Nothing else is kept, so a call that is left by a
+ * jump or an exception vanishes with its stack. A hooked function's call is in a frame of the shadow stack.
  */
 struct mdl_call {
-  uint64_t inside; /*  0 of a call that alone stands for itself in its thread's row: total - nested there when it began, so that
-                         its return knows what ran within (rows.h). Sampled mode, others: MDL_CALL_WEIGHED, and in the lower half
-                         the calls that it stands for in the row. So the mean of a function may change while it runs */
+  uint64_t inside; /*  0 weight 1: total - nested of the thread's row when the call began, from which its return computes the
+                         time within it (rows.h). Larger weights: MDL_CALL_WEIGHED, and the weight in the lower half, so that
+                         the mean may change during the call */
   uint64_t before; /*  8 mdl_thread.taken when it began; MDL_CPU_TIME in sampled mode: tsc when it began */
   uint64_t start;  /* 16 when it began; MDL_CPU_TIME: by the thread's CPU time; 0: it is not recorded */
 };
@@ -256,7 +256,7 @@ struct mdl_frame {
   struct mdl_call call; /* 16 */
 };
 
-/* A process of the session: the one that has the agent, or one that it, or another of these, has forked. */
+/* A process of the session: the agent's, or a descendant by fork. */
 enum mdl_process_state { MDL_PROCESS_LIVE = 0, MDL_PROCESS_LEADERLESS = 1, MDL_PROCESS_ENDED = 2 };
 
 struct mdl_process {
@@ -266,26 +266,26 @@ struct mdl_process {
   uint64_t next;        /* 40 struct mdl_process */
   uint64_t started_nanos; /* 48 CLOCK_REALTIME; 0 while the record is being filled */
   uint64_t ended_nanos; /* 56 CLOCK_REALTIME; 0 while it is not known to have ended */
-  uint64_t calls;       /* 64 that are no longer in blocks of its own */
+  uint64_t calls;       /* 64 calls that have left its own blocks */
   uint64_t cpu_nanos;   /* 72 of a forked process: CPU time that program_cpu has added up; written by the agent, as the
                               other cpu_ fields */
   uint32_t pid;         /* 80 */
   uint32_t parent;      /* 84 */
-  int32_t exit_status;  /* 88 -1 when it is not known: it runs, was killed, or has executed another program */
+  int32_t exit_status;  /* 88 -1: unknown: it runs, was killed, or has executed another program */
   uint32_t state;       /* 92 enum mdl_process_state */
   uint32_t flags;       /* 96 enum mdl_process_flag */
   uint32_t cpu_rate;    /* 100 thousandths of a processor, lately */
   uint64_t last_cpu_nanos; /* 104 its CPU time when it ended, 0 when that is not known; written by itself */
-  uint64_t cpu_read;    /* 112 what the kernel said last */
-  uint64_t cpu_changed; /* 120 CLOCK_MONOTONIC, when it began to say so */
+  uint64_t cpu_read;    /* 112 last value from the kernel */
+  uint64_t cpu_changed; /* 120 CLOCK_MONOTONIC, since when `cpu_read` is unchanged */
   uint64_t apart;       /* 128 inode of the file that it records into since it gave up rights, 0 for none. Until it is 0 again, the
                                agent alone writes to this record and to the process's blocks */
   uint64_t forks;       /* 136 the header's forks before its own; 0 for one that was forked before the session knew */
 };
 /* MDL_ELSEWHERE: in a pid namespace of its own, where ids mean something else.
  * MDL_APART: it has given up rights, and has left the family with them (agent/border.c).
- * MDL_EXECUTED: it has executed another program, unless it still runs here: then it is just about to (agent/execute.c).
- * MDL_OWN_SESSION: it has begun a session of its own, since the agent was gone before its probes were in place. */
+ * MDL_EXECUTED: it has executed another program, or is about to (agent/execute.c).
+ * MDL_OWN_SESSION: it has its own session, because the agent was gone before its probes were in place. */
 enum mdl_process_flag { MDL_ELSEWHERE = 1, MDL_APART = 2, MDL_EXECUTED = 4, MDL_OWN_SESSION = 8 };
 
 enum mdl_thread_state { MDL_THREAD_FREE = 0, MDL_THREAD_LIVE = 1 };
@@ -293,27 +293,27 @@ enum mdl_thread_state { MDL_THREAD_FREE = 0, MDL_THREAD_LIVE = 1 };
 struct mdl_thread {
   uint64_t sp;        /*   0 next free struct mdl_frame: first line is the thread's own */
   uint64_t sp_limit;  /*   8 sp never passes it */
-  uint64_t sp_base;   /*  16 a sentinel frame with key ~0 stands there */
+  uint64_t sp_base;   /*  16 a sentinel frame with key ~0 */
   uint64_t rows;      /*  24 struct mdl_row *[function_capacity]: exact and mixed mode */
   uint64_t ring;      /*  32 struct mdl_record[ring_mask + 1]: sampled and mixed mode */
   uint64_t ring_mask; /*  40 */
   uint64_t head;      /*  48 records reserved by the thread; only grows */
   uint64_t dropped;   /*  56 records that found the ring full */
   uint64_t unmatched; /*  64 frames of the shadow stack that no exit closed (longjmp, unwinding past the probe) */
-  uint64_t overflow;  /*  72 calls that were counted and not timed: the shadow stack was full, or much of the thread's stack used */
+  uint64_t overflow;  /*  72 calls counted but not timed: the shadow stack was full, or the call too deep (stack_room) */
   uint64_t refused;   /*  80 exact calls that found no memory for their row */
   uint64_t calls;     /*  88 uint64_t[function_capacity]: calls entered while probes were on; only grow */
-  uint64_t stack_low; /*  96 lowest address of the thread's own stack. What runs below it runs on another; less than stack_room above,
-                             calls are counted and not timed, so that the program keeps the stack that it has */
-  uint64_t taken;     /* 104 begins as the tsc, and grows by what is taken off the calls around: exact mode, the time of calls that
-                             have returned; else what recording them has cost, in ticks (record_leaves_out) */
-  uint64_t counts;    /* 112 uint64_t[site_capacity], 0 until needed: calls seen by probes that clients have made count */
+  uint64_t stack_low; /*  96 lowest address of the thread's own stack; lower addresses are on other stacks. Calls less than
+                             stack_room above it are counted, not timed, to leave the program its stack */
+  uint64_t taken;     /* 104 ticks to subtract from enclosing calls, plus the tsc at the start: exact mode: time of returned calls;
+                             else their recording cost (record_leaves_out) */
+  uint64_t counts;    /* 112 uint64_t[site_capacity], 0 until needed: calls counted for clients (FASTINST_COUNT) */
   uint64_t skipped;   /* 120 calls that did not call their client, because the thread was in one */
   uint64_t tail;      /* 128 records drained; only grows; written by the agent alone */
   uint32_t tid;       /* 136 */
   uint32_t pid;       /* 140 */
   uint32_t state;     /* 144 enum mdl_thread_state */
-  uint32_t in_call;   /* 148 1 while a snippet's call of a function has not come back */
+  uint32_t in_call;   /* 148 1 during a snippet's call of a function */
   uint64_t next;      /* 152 struct mdl_thread */
   uint64_t cpu_nanos; /* 160 CPU time of the thread that program_cpu has added up; written by the agent, and at attachment */
   uint64_t values;    /* 168 uint64_t[MDL_VALUES], 0 until needed: what snippets write */
@@ -323,12 +323,12 @@ struct mdl_thread {
   uint64_t process;   /* 232 struct mdl_process that had it last, 0 for none */
   uint64_t credited;  /* 240 sum of calls[] when that process got it: the calls of others */
   uint32_t shared;    /* 248 1 when other processes' calls are in it too */
-  uint32_t in_client; /* 252 advanced when the thread enters a client's function and when it leaves; ~0: it never does.
-                             Odd: it is in one */
-  uint64_t paid;      /* 256 mixed mode, tsc: what measuring has cost the thread has taken up its time until then */
-  uint64_t first;     /* 264 head when the thread got the block: records before are of others that have ended */
-  uint64_t born;      /* 272 tsc when the process was forked, 0 in one that is nobody's child: calls with less before them are those
-                             of its parent. ~0: the thread records nothing */
+  uint32_t in_client; /* 252 incremented when the thread enters and leaves a client's function, so odd inside; ~0: it never
+                             enters one */
+  uint64_t paid;      /* 256 mixed mode: tsc up to which the thread's time has paid for measuring (SpendingLimit) */
+  uint64_t first;     /* 264 head when the thread got the block: earlier records are of ended threads */
+  uint64_t born;      /* 272 tsc when the process was forked, 0 if it was not: a call with a smaller mdl_call.before is its
+                             parent's. ~0: the thread records nothing */
   uint64_t stack_room; /* 280 bytes, from stack_low on */
   uint32_t apart;      /* 288 number of its table in its process's file, from 1; 0 for none */
   uint32_t pad;        /* 292 */
@@ -337,22 +337,21 @@ struct mdl_thread {
 
 /* How a thread times the calls of a function whose mean is above 1. All 0: nothing is drawn yet. */
 struct mdl_countdown {
-  int32_t left;    /* 0 calls up to the next that is timed, that one included */
-  uint32_t weight; /* 4 calls that this one stands for. The agent stores 0 when the function's mean changes */
+  int32_t left;    /* 0 calls up to and including the next timed one */
+  uint32_t weight; /* 4 weight of that call. The agent stores 0 when the function's mean changes */
 };
 
 /*
- * A thread's values, which snippets alone write. The first says how many bodies with snippets the thread is in: code and
- * values that it may still use are not given to others before it has been 0. The last says what snippets have cost the
- * thread, in ticks, as it is predicted for each of their runs. A timer takes three: how many starts have not been stopped,
- * when the first of these was, and what has been measured.
+ * A thread's values; only snippets write them. The first is the number of snippet bodies that the thread is in: freed code and
+ * values are reused only after it has been 0 (grace period). The last is the predicted cost of all snippets that have run, in
+ * ticks. A timer has three values: starts minus stops, time of the first open start, and the measured sum.
  */
 #define MDL_VALUES 12288u
 enum { MDL_VALUE_DEPTH = 0, MDL_VALUE_COST = 12287, MDL_TIMER_NESTING = 0, MDL_TIMER_START = 1, MDL_TIMER_TOTAL = 2 };
 
-/* MDL_VALUE_FLAG: true while the thread does something; it is cleared when the thread ends. The timers' kind stands at the
- * first of their values; wall timers count ticks, process timers nanoseconds of the thread's CPU time. MDL_EVENTS: threads have
- * no value, the kernel counts. */
+/* MDL_VALUE_FLAG: a constraint's flag; cleared when the thread ends. A timer's kind is stored for the first of its values; wall
+ * timers count ticks, process timers nanoseconds of the thread's CPU time. MDL_EVENTS: the kernel counts; threads have no
+ * value. */
 enum mdl_value_kind {
   MDL_VALUE_NONE = 0,
   MDL_VALUE_COUNTER = 1,
@@ -362,20 +361,20 @@ enum mdl_value_kind {
   MDL_EVENTS = 5
 };
 
-/* MDL_METRIC_OFF: others may have its values; the record waits for the next metric.
- * MDL_METRIC_RESERVED: on as soon as its focus is not empty: for a file that may be opened. */
+/* MDL_METRIC_OFF: the record and its values may be reused.
+ * MDL_METRIC_RESERVED: becomes on when its focus is no longer empty (a file that may be opened). */
 enum mdl_metric_state { MDL_METRIC_OFF = 0, MDL_METRIC_ON = 1, MDL_METRIC_RESERVED = 2 };
 enum mdl_metric_units { MDL_RATE = 0, MDL_AMOUNT = 1, MDL_SAMPLED = 2 };
 enum mdl_metric_operator { MDL_SUM = 0, MDL_MIN = 1, MDL_MAX = 2, MDL_AVERAGE = 3 };
 
-/* What a metric had come to. When its history is full, every other point is dropped, so that it always spans all the time. */
+/* A metric's amount at a time. When the history is full, every other point is dropped, so it always spans the whole time. */
 struct mdl_point {
   uint64_t tsc;  /* 0 */
   double amount; /* 8 ticks, nanoseconds or counts */
 };
 #define MDL_HISTORY_POINTS 240u
 
-/* A metric that is measured for a focus: what readers must know of the values that it has in each thread. */
+/* A metric that is measured for a focus: how readers find its values in each thread. */
 struct mdl_metric {
   uint64_t next;       /*  0 struct mdl_metric */
   uint32_t state;      /*  8 enum mdl_metric_state, stored with release */
@@ -391,9 +390,9 @@ struct mdl_metric {
   uint32_t pid;        /* 48 whose values alone count, 0 for all */
   uint32_t tid;        /* 52 the same */
   uint64_t since_tsc;  /* 56 when it was enabled */
-  uint64_t history;    /* 64 points that it has, and in the upper 32 bits which half of .points holds them: the other one is
-                          filled before this one word leads to it */
-  uint64_t events;     /* 72 what the kernel had counted in the last epoch: MDL_EVENTS */
+  uint64_t history;    /* 64 number of points; upper 32 bits: the half of .points that holds them. The writer fills the other
+                          half, then publishes it by this word */
+  uint64_t events;     /* 72 MDL_EVENTS: the kernel's count at the last look */
   uint64_t points[960]; /* 80 struct mdl_point[2][MDL_HISTORY_POINTS] */
 };
 
@@ -402,7 +401,7 @@ struct mdl_metric {
 struct mdl_record {
   uint64_t start;    /*  0 tsc */
   uint64_t duration; /*  8 ticks */
-  uint64_t caller;   /* 16 code of whoever called: where the call returns to; of a call that was inlined, its exit hook */
+  uint64_t caller;   /* 16 return address; of an inlined call, its exit hook */
   uint32_t function; /* 24 index */
   uint32_t seq;      /* 28 written last */
 };
@@ -413,21 +412,21 @@ struct mdl_record {
 #define MDL_ROW_CHUNKS 48u
 
 struct mdl_row {
-  uint64_t count;    /*  0 calls; in sampled mode those that the samples stand for */
+  uint64_t count;    /*  0 calls; sampled mode: sum of weights */
   uint64_t total;    /*  8 ticks, of all these calls */
   uint64_t min;      /* 16 ~0 when empty */
   uint64_t max;      /* 24 */
   uint64_t self;     /* 32 ticks without probed callees: exact mode */
   uint32_t function; /* 40 index */
-  uint32_t weight;   /* 44 in a thread's row, sampled mode: calls that one of them stands for at most; 0: 1 */
+  uint32_t weight;   /* 44 in a thread's row, sampled mode: largest weight of a call; 0: 1 */
   uint64_t samples;  /* 48 calls that were timed, in sampled mode */
-  uint64_t nested;   /* 56 of total, what calls took that ran within another of the same function, and so is in there twice */
+  uint64_t nested;   /* 56 part of total: time of calls nested in calls of the same function, which total has twice */
   uint64_t callers;  /* 64 struct mdl_callers: exact mode, 0 while empty */
   uint64_t chunks[MDL_ROW_CHUNKS]; /* 72 uint64_t[MDL_CHUNK_SLOTS] each, 0 while empty */
 };
 
-/* The places that a function is called from, in a thread: a hash table by the low bits of .from. Two functions may call from one
- * place, where one is inlined in the other. */
+/* The return addresses (places) of a function's calls in a thread: a hash table by the low bits of .from. Two callers may
+ * share a place if one is inlined in the other. */
 #define MDL_CALLER_LISTS 64u
 #define MDL_CALLER_LIST_MAX 16u /* structures in a list; calls from further places are counted in .others */
 
@@ -444,7 +443,7 @@ struct mdl_caller {
   uint64_t calls;    /* 24 that have returned */
   uint64_t total;    /* 32 ticks, of all these calls */
   uint32_t function; /* 40 index of what is called */
-  uint32_t caller;   /* 44 index of the calling function plus 1, by the agent; 0: not yet known; ~0: none that is known */
+  uint32_t caller;   /* 44 index of the calling function plus 1, by the agent; 0: not yet known; ~0: unknown code */
   uint64_t below;    /* 48 struct mdl_function of the frame below on the shadow stack, 0 for none: it may have been left by a jump */
 };
 
@@ -463,9 +462,9 @@ struct mdl_edge {
 };
 
 /*
- * What was measured when: slices of time, the last hour's at least, written by the agent alone. Slice n, counted from 0, is in
- * rows[n % MDL_SLICES]. Those from complete - MDL_SLICES + 1 on can be read: the agent has stored a larger `complete` before
- * it touches the row or a chunk of one that could, so a reader that finds it so after it has copied a slice drops the copy.
+ * Slices of time, of the last hour at least; only the agent writes them. Slice n, counted from 0, is in rows[n % MDL_SLICES].
+ * Slices from complete - MDL_SLICES + 1 on are readable. Before the agent overwrites the row or a chunk of a slice, it stores a
+ * larger `complete`. So a reader copies a slice, reads `complete` again, and drops the copy if the slice is too old.
  */
 #define MDL_SLICES 480u
 
@@ -476,12 +475,12 @@ struct mdl_slices {
 };
 
 /*
- * Of each function with calls in the slice there are these numbers, unsigned LEB128 (DWARF 5, section 7.6):
+ * For each function with calls in the slice, these numbers in unsigned LEB128 (DWARF 5, section 7.6):
  *
  *   index of the function, calls (in sampled mode as mdl_function estimates them) and their variance, rounded
  *   count, total, self and samples, as in mdl_row
- *   number of slots; of each how far it is from the one before, and its calls. A slot is MDL_SLICE_SLOT of a row's
- *   number of callers; of each its index plus 1, or 0 when it is not known, and calls, total and samples as in mdl_edge
+ *   number of slots; for each the distance to the previous one, and its calls. A slot is MDL_SLICE_SLOT of a row's
+ *   number of callers; for each its index plus 1, or 0 if unknown, and calls, total and samples as in mdl_edge
  */
 #define MDL_SLICE_SLOT 8u
 
@@ -491,7 +490,7 @@ struct mdl_slice {
   uint64_t chunks;            /* 16 first struct mdl_slice_chunk, 0 for none */
   uint32_t size;              /* 24 bytes of all its functions */
   uint32_t functions;         /* 28 whose numbers these are */
-  uint32_t left_out;          /* 32 functions with less time than these, for which there was no room */
+  uint32_t left_out;          /* 32 functions with the least time, left out for lack of room */
   uint32_t pad;               /* 36 */
   uint64_t agent_cpu_nanos;   /* 40 of the agent's threads, in the slice */
   uint64_t program_cpu_nanos; /* 48 of the program's, in sampled mode */
@@ -506,14 +505,14 @@ struct mdl_slice_chunk {
 };
 
 /*
- * What a thread does that meets a trapping byte which a patcher has put there. One row for an address, for good; its
- * action is one word, so that it is read as a whole, and is published before the byte is.
+ * What a thread does at a patcher's trapping byte. One permanent row per address. The action is one word, so it is read
+ * atomically; it is published before the byte.
  */
 enum mdl_trap_kind {
-  MDL_TRAP_NONE = 0, /* no patch is under way: back to the address, where the trapping byte is gone */
+  MDL_TRAP_NONE = 0, /* no patch in progress: retry at the address, where the trapping byte is gone */
   MDL_TRAP_JUMP = 1, /* on at the target */
-  MDL_TRAP_CALL = 2, /* on at the target, with address + length as the return address */
-  MDL_TRAP_SPIN = 3, /* the paper's: wait until the byte has changed, then back to the address */
+  MDL_TRAP_CALL = 2, /* continue at the target, with address + length as the return address */
+  MDL_TRAP_SPIN = 3, /* as in the paper: wait until the byte has changed, then retry */
 };
 
 #define MDL_TRAP_LENGTH_SHIFT 48
@@ -527,29 +526,29 @@ struct mdl_trap {
 };
 
 /* Rows by address: open addressing, linear probing, slot = ((address * 0x9E3779B97F4A7C15) >> 32) & mask; 0 ends a
- * chain. A larger index takes its place when it is half full; readers may still be in the old one, which stays. */
+ * chain. When it is half full, a larger index replaces it; the old one stays, because readers may still use it. */
 struct mdl_trap_index {
   uint64_t mask;   /* 0 slots - 1 */
   uint64_t rows[]; /* 8 struct mdl_trap * */
 };
 
 /*
- * Code that a thread was found in: a function's, as far as is known. Written by the agent alone, complete before it is counted.
+ * Code in which samples found threads: of a function, if known. Only the agent writes it; complete before it is counted.
  */
 enum mdl_pc_code { MDL_PC_ELSEWHERE = -1, MDL_PC_PROBES = -2, MDL_PC_CUT = -3, MDL_PC_IMAGE = -4, MDL_PC_NAMED = -5 };
 
 struct mdl_pc_frame {
   uint64_t samples; /*  0 in its own code */
   uint64_t address; /*  8 MDL_PC_IMAGE: where that code begins, at link time */
-  int32_t function; /* 16 index of the probed function that it is of, or inlined there; or enum mdl_pc_code: in no known code; in
-                          the agent's; the outer part of paths that is not known; an image's code without probes; code that the
-                          program has made at run time, with a name for it */
+  int32_t function; /* 16 index of the probed function that contains the code; or enum mdl_pc_code: unknown code; the agent's;
+                          the unknown outer part of paths; an image's code without probes; code made at run time that has a
+                          name */
   uint32_t image;   /* 20 MDL_PC_IMAGE: path of the ELF file; MDL_PC_NAMED: that name; as offset in the file of a struct mdl_string */
   uint32_t build;   /* 24 MDL_PC_IMAGE: its build id, 0 when it has none */
   uint32_t pad;     /* 28 */
 };
 
-/* A call path: that of its parent, and one frame more. Node 0 is where all begin. A parent comes before its children. */
+/* A call path: its parent's path and one more frame. Node 0 is the root. Parents come before their children. */
 struct mdl_pc_node {
   uint64_t samples; /*  0 on this path, in the last frame's own code */
   uint64_t waits;   /*  8 nanoseconds that threads were off the processors there, except waits for a processor */
@@ -581,19 +580,18 @@ struct mdl_pc_thread {
 #define MDL_PC_NODES 131072u
 
 /*
- * Where the program's threads were, in user mode, whenever each had taken some CPU time, and by which calls they had come there: what
- * the kernel's clock has sampled (agent/pc_samples.h). Only grows; written by the agent alone. Each sample is counted in one frame and
- * one node besides `samples`, as often as the periods that it stands for: threads that wait often are sampled in one second of so
- * many. Frames 0 to 2 are MDL_PC_ELSEWHERE, MDL_PC_PROBES and MDL_PC_CUT.
+ * Samples of the threads' user-mode CPU time, with call paths (agent/pc_samples.h). Only grows; only the agent writes it. Each
+ * sample is added to `samples`, one frame and one node, with its weight: the number of periods that it represents (threads that
+ * wait often are sampled in one second of several). Frames 0 to 2 are MDL_PC_ELSEWHERE, MDL_PC_PROBES and MDL_PC_CUT.
  */
 struct mdl_pc_samples {
-  uint64_t period_nanos; /*   0 CPU time of a thread from one sample to the next */
+  uint64_t period_nanos; /*   0 CPU time between two samples of a thread */
   uint64_t samples;      /*   8 of all */
   uint64_t squares;      /*  16 of how often each sample was counted, added up */
-  uint64_t lost;         /*  24 that the agent came too late for; not among `samples` */
-  uint64_t no_table;     /*  32 whose path begins in code without unwind tables, as far as it is known */
-  uint64_t cut;          /*  40 whose path is longer than what was copied of the stack */
-  uint64_t left_out;     /*  48 whose path found no room: they are in their frames only */
+  uint64_t lost;         /*  24 samples lost because the agent was late; not in `samples` */
+  uint64_t no_table;     /*  32 samples whose known path begins in code without unwind tables */
+  uint64_t cut;          /*  40 samples whose path is longer than the copy of the stack */
+  uint64_t left_out;     /*  48 samples without room for their path: in frames only */
   uint32_t frame_count;  /*  56 published with release after the rows */
   uint32_t node_count;   /*  60 the same */
   uint64_t frames[16];   /*  64 struct mdl_pc_frame[MDL_PC_CHUNK] */
@@ -612,11 +610,11 @@ struct mdl_pc_samples {
 
 /*
  * Basic blocks of functions that run as copies with counters (record/block_counts.h). A block ends at a jump, a return, a call or a
- * system call, and before code that is jumped to. A block runs as often as its arcs lead to it, and as often as its arcs lead away:
- * from these equations follow the counts of blocks and arcs without a counter.
+ * system call, and before code that is jumped to. A block's count is the sum of its incoming arcs, and of its outgoing arcs. These
+ * equations give the counts of blocks and arcs without a counter.
  */
 struct mdl_blocks {
-  uint64_t at;             /*  0 address that counters are at, but for a thread's base of GS */
+  uint64_t at;             /*  0 address of the counters, relative to a thread's base of GS */
   uint64_t room;           /*  8 bytes reserved there */
   uint32_t capacity;       /* 16 counters of a thread */
   uint32_t count;          /* 20 counters in use */
@@ -634,8 +632,8 @@ struct mdl_block {
   uint32_t function;     /* 12 index of the function, whose image it is in */
   uint32_t instructions; /* 16 */
   uint32_t last;         /* 20 offset of its last instruction */
-  uint64_t lines;        /* 24 uint32_t[]: how many source lines it has code of; of each its file, as offset of a struct mdl_string,
-                               and its number. 0: not known */
+  uint64_t lines;        /* 24 uint32_t[]: number of its source lines; for each the file, as offset of a struct mdl_string, and the
+                               line. 0: unknown */
   uint32_t counter;      /* 32 number of its counter; UINT32_MAX: none */
   uint32_t reserved;     /* 36 */
 };
@@ -645,11 +643,11 @@ struct mdl_arc {
   uint32_t to;      /*  4 the same */
   uint32_t kind;    /*  8 enum mdl_arc_kind */
   uint32_t counter; /* 12 number of its counter; UINT32_MAX: none */
-  uint32_t target;  /* 16 address outside that it leads to, less the bias of the image; 0: not known */
+  uint32_t target;  /* 16 target outside of the function, less the image's bias; 0: unknown */
 };
 
-/* As FunctionCopy.Arc.Kind. MDL_ARC_UNFORESEEN is no arc between blocks: it counts computed jumps to where none was foreseen, in the
- * function of the block that it comes from. */
+/* As FunctionCopy.Arc.Kind. MDL_ARC_UNFORESEEN is no arc between blocks: it counts computed jumps of its block's function to
+ * unforeseen targets. */
 enum mdl_arc_kind {
   MDL_ARC_NEXT = 0,
   MDL_ARC_JUMP = 1,
