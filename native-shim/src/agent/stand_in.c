@@ -14,6 +14,7 @@
 
 #include "agent/exit.h"
 #include "agent/watch.h"
+#include "os/progress.h"
 #include "os/self.h"
 #include "os/wrapper.h"
 #include "process/threads.h"
@@ -41,31 +42,51 @@ bool stand_in_begin(void) {
   return parent != 0;
 }
 
-/* On a busy machine it takes a while until the child executes its program and its parent waits for it. */
-enum { LOOK_NANOS = 20000000, LOOKS_MAX = 25 };
+/* PROGRESS_NANOS: within that time a child executes its program, and its parent waits for it. */
+static const uint64_t LOOK_NANOS = 20000000u, PROGRESS_NANOS = 450000000u, ELAPSED_NANOS_MAX = 60000000000u,
+                      SLEEP_NANOS_MIN = 1000000u;
 
-static bool soon(bool (*is_so)(pid_t child), pid_t (*child)(void)) {
+static void sleep_nanos(uint64_t nanos) {
+  nanosleep(&(struct timespec){(time_t)(nanos / 1000000000u), (long)(nanos % 1000000000u)}, NULL);
+}
+
+static bool has_more_time(const struct progress *progress, uint64_t nanos, uint64_t began_nanos) {
+  return progress->nanos < nanos && progress->looked_nanos - began_nanos < ELAPSED_NANOS_MAX && !atomic_load(&process_exiting);
+}
+
+void stand_in_delay(uint64_t nanos) {
+  struct progress own = progress_of(process_pid);
+  for (uint64_t began = own.looked_nanos; has_more_time(&own, nanos, began);) {
+    uint64_t rest = nanos - own.nanos;
+    sleep_nanos(rest > SLEEP_NANOS_MIN ? rest : SLEEP_NANOS_MIN);
+    progress_look(&own);
+    exit_with_application();
+  }
+}
+
+/* Until this process and its relative both had the time to bring it about. */
+static bool soon(bool (*is_so)(pid_t relative), pid_t (*relative)(void)) {
   bool found = false;
-  pid_t of;
-  for (int i = 0; i < LOOKS_MAX && !found && (of = child()) != 0 && !atomic_load(&process_exiting); i++) {
-    if (i > 0) {
-      nanosleep(&(struct timespec){.tv_nsec = LOOK_NANOS}, NULL);
-    }
-    found = is_so(of);
+  pid_t of = relative();
+  struct progress own = progress_of(process_pid), its = progress_of(of);
+  uint64_t began = own.looked_nanos;
+  while (of && !(found = is_so(of)) &&
+         (has_more_time(&own, PROGRESS_NANOS, began) || has_more_time(&its, PROGRESS_NANOS, began))) {
+    sleep_nanos(LOOK_NANOS);
+    progress_look(&own);
+    progress_look(&its);
+    of = relative();
   }
   return found;
 }
 
-static pid_t self_as_only_child(void) { return wrapper_only_child(parent) == process_pid ? process_pid : 0; }
+static pid_t parent_of_only_child(void) { return wrapper_only_child(parent) == process_pid ? parent : 0; }
 
 static bool parent_has_ended(void) { return getppid() != parent; }
 
-static bool parent_waits(pid_t self) {
-  (void)self;
-  return parent_has_ended() || wrapper_waits(parent);
-}
+static bool waits_or_has_ended(pid_t wrapper) { return parent_has_ended() || wrapper_waits(wrapper); }
 
-bool stand_in_confirmed(void) { return !parent || soon(parent_waits, self_as_only_child) || parent_has_ended(); }
+bool stand_in_confirmed(void) { return !parent || soon(waits_or_has_ended, parent_of_only_child) || parent_has_ended(); }
 
 static pid_t only_child(void) { return threads_are_single() ? wrapper_only_child(process_pid) : 0; }
 

@@ -126,12 +126,14 @@ static void tell_traced(void) {
 
 /* libc's internal signals interrupt it: a server that drops its privileges sends them to each thread. */
 static void delay(void) {
-  uint64_t end = start.mono_nanos + options.start_delay_millis * 1000000ULL;
+  unsigned last = options.start_delay_millis < STAND_IN_MILLIS ? options.start_delay_millis : STAND_IN_MILLIS;
+  uint64_t end = start.mono_nanos + (options.start_delay_millis - last) * 1000000ULL;
   for (uint64_t now = start.mono_nanos; now < end; now = clock_nanos(CLOCK_MONOTONIC)) {
     uint64_t nanos = end - now < watch_nanos ? end - now : watch_nanos;
     nanosleep(&(struct timespec){(time_t)(nanos / 1000000000u), (long)(nanos % 1000000000u)}, NULL);
     exit_with_application();
   }
+  stand_in_delay(last * 1000000ULL);
 }
 
 static void *go_without(void) {
@@ -150,8 +152,7 @@ static void *agent_main(void *unused) {
   delay();
   while (!forker && stand_in_awaited()) {
     start = instant_now();
-    nanosleep(&(struct timespec){.tv_nsec = WRAPPER_END_NANOS}, NULL);
-    exit_with_application();
+    stand_in_delay(WRAPPER_END_NANOS);
   }
   int delayed = DELAYED;
   if (atomic_load(&process_exiting) || !atomic_compare_exchange_strong(&phase, &delayed, BEGUN)) {

@@ -1,10 +1,10 @@
 #include "os/wrapper.h"
 
+#include "os/process_stat.h"
 #include "os/sys.h"
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,28 +68,15 @@ pid_t wrapper_agent_of(pid_t process) {
 
 bool wrapper_has_agent(pid_t process) { return wrapper_agent_of(process) != 0; }
 
-/* Field `number` of a process's stat (proc(5)); 0 if it cannot be read. */
-static uint64_t stat_field(pid_t process, int number) {
-  enum { FIRST_BEHIND_NAME = 3 };
-  char path[PATH_BYTES], text[1024];
-  snprintf(path, sizeof path, "/proc/%d/stat", process);
-  read_text(path, text, sizeof text);
-  const char *at = strrchr(text, ')'); /* the name may contain anything */
-  for (int field = FIRST_BEHIND_NAME; at && field <= number; field++) {
-    at = strchr(at + 1, ' ');
-  }
-  return at ? strtoull(at + 1, NULL, 10) : 0;
-}
-
 static pid_t parent_of(pid_t process) {
   enum { PARENT = 4 };
-  return (pid_t)stat_field(process, PARENT);
+  return (pid_t)process_stat_number(process, PARENT);
 }
 
 /* Every process takes page faults at start, so faults of children show that a child has been waited for. */
 static bool had_children(pid_t process) {
   enum { FAULTS_OF_CHILDREN = 11 };
-  return stat_field(process, FAULTS_OF_CHILDREN) != 0;
+  return process_stat_number(process, FAULTS_OF_CHILDREN) != 0;
 }
 
 struct children {
