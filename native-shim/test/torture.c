@@ -1,3 +1,6 @@
+#include "code/code.h"
+#include "code/file_text.h"
+#include "code/own_text.h"
 #include "os/attributes.h"
 #include "os/sys.h"
 #include "record/frames.h"
@@ -11,8 +14,10 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -319,4 +324,47 @@ EXPORT int64_t mdl_torture_join(struct mdl_torture_executor *executor) {
   kill(executor->child, SIGKILL);
   waitpid(executor->child, NULL, 0);
   return -ETIMEDOUT;
+}
+
+/* ---- text that is attached to */
+
+static struct mdl_text text_of(const struct mdl_torture_text *text) {
+  return (struct mdl_text){text->start, text->length, text->alias, text->mark};
+}
+
+/* Puts the bytes of code memory that nobody executes into a file, and the file's private mapping in its place. 0 or -errno. */
+EXPORT int64_t mdl_torture_map_file(struct mdl_torture_text *text) {
+  text->file = memfd_create("torture", MFD_CLOEXEC);
+  if (text->file < 0) {
+    return -errno;
+  }
+  for (uint64_t done = 0; done < text->length;) {
+    ssize_t written = write(text->file, (const void *)(text->start + done), text->length - done);
+    if (written <= 0) {
+      return -errno;
+    }
+    done += (uint64_t)written;
+  }
+  int64_t error = code_put(text->start, text->length, text->file, 0);
+  text->mark = own_text_mark(text->start, text->length, (const void *)text->start);
+  return error ? error : text->mark ? 0 : -ENOTSUP;
+}
+
+/* As libraries_show() and libraries_hide() do. 0 or -errno. */
+EXPORT int64_t mdl_torture_attach(struct mdl_torture_text *text) { return code_show(text->start, text->length, text->alias); }
+
+EXPORT int64_t mdl_torture_detach(struct mdl_torture_text *text) {
+  struct mdl_text copied = text_of(text);
+  char path[64];
+  snprintf(path, sizeof path, "/proc/self/fd/%d", text->file);
+  if (!file_text_is_copy(&copied)) {
+    return -ESTALE;
+  }
+  void *memory = file_text_map(path, 0, &copied);
+  return memory ? file_text_put(memory, &copied) : -ENOENT;
+}
+
+/* For a broken twin: threads find no text. */
+EXPORT int64_t mdl_torture_unmap(struct mdl_torture_text *text) {
+  return munmap((void *)text->start, text->length) < 0 ? -errno : 0;
 }

@@ -56,6 +56,17 @@ struct mdl_torture_executor {
   uint64_t pad[5];          /* 152 */
 };
 
+/* Text of a file that threads execute, and the agent's copy of it, as of mdl attach and mdl detach. */
+struct mdl_torture_text {
+  uint64_t start;  /*  0 struct mdl_text: executable code memory, whose writable address is the alias */
+  uint64_t length; /*  8 */
+  uint64_t alias;  /* 16 */
+  uint64_t mark;   /* 24 of the file's text */
+  int32_t file;    /* 32 its descriptor */
+  int32_t pad;     /* 36 */
+};
+
+static_assert(sizeof(struct mdl_torture_text) == 40, "mdl_torture_text");
 static_assert(sizeof(struct mdl_torture_site) == 64, "mdl_torture_site");
 static_assert(offsetof(struct mdl_torture_executor, executions) == 64, "mdl_torture_executor.executions");
 static_assert(sizeof(struct mdl_torture_executor) == 192, "mdl_torture_executor");

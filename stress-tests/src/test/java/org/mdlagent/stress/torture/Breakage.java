@@ -34,6 +34,11 @@ interface Breakage {
         };
     }
 
+    /// Puts the copy in the place of the file's text.
+    default void attach(FileText text) {
+        text.attach();
+    }
+
     /// The displacement of jumps at entries without compiler support.
     ///
     /// @param kind displacement of the cell's kind

@@ -4,7 +4,7 @@ import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.callpatch.CallPatch;
 
 /// Toggles hook sites, and leads their stubs elsewhere, by [org.mdlagent.callpatch.SiteSwitch] and [CallPatch].
-final class CallPatcher extends Patcher {
+class CallPatcher extends Patcher {
     private final CallPatch callPatch;
     private final Breakage.Toggle toggle;
     private final Cell.Mode mode;
@@ -14,26 +14,30 @@ final class CallPatcher extends Patcher {
     private final long indices;
     private boolean on;
 
+    /// What it toggles, and by what.
+    ///
+    /// @param focus   tells executors which site it is at
     /// @param stubs   of the sites
     /// @param indices room for as many indices
-    CallPatcher(
+    record Work(
             Sites sites,
             long focus,
             CallPatch callPatch,
             Breakage.Toggle toggle,
-            Cell.Mode mode,
             Stops stops,
             Targets targets,
             long[] stubs,
-            long indices) {
-        super(sites.list().stream().map(Sites.Site::split).toList(), focus);
-        this.callPatch = callPatch;
-        this.toggle = toggle;
+            long indices) {}
+
+    CallPatcher(Work work, Cell.Mode mode) {
+        super(work.sites.list().stream().map(Sites.Site::split).toList(), work.focus);
         this.mode = mode;
-        this.stops = stops;
-        this.targets = targets;
-        this.stubs = stubs;
-        this.indices = indices;
+        callPatch = work.callPatch;
+        toggle = work.toggle;
+        stops = work.stops;
+        targets = work.targets;
+        stubs = work.stubs;
+        indices = work.indices;
         for (int i = 0; i < stubs.length; i++) {
             Memory.putInt(indices + (long) i * Integer.BYTES, i);
         }

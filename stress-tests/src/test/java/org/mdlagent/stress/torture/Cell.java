@@ -33,6 +33,10 @@ record Cell(
         TOGGLE_ALL,
         /// callpatch, call to call: sites stay on, and their stubs are retargeted.
         RETARGET,
+        /// callpatch in a process that is attached to and detached from: sites are made in a copy of a file's text,
+        /// which
+        /// replaces the text and goes again while threads execute it. They are toggled meanwhile.
+        ATTACH,
         /// wordpatch, one site at a time.
         PATCH,
         /// wordpatch, asynchronous, many outstanding.

@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.InstructionSet;
 import org.mdlagent.arch.code.PatchPlan;
 import org.mdlagent.arch.cpu.CoreSync;
@@ -48,6 +49,10 @@ final class CellRun {
     private final Cell cell;
     private final CellResult result;
     private final Sites sites;
+
+    /// What the patcher attaches to; null if it does not.
+    private final @Nullable FileText text;
+
     private final InstructionSet instructions;
     private final Stops stops;
     private final Breakage breakage;
@@ -64,6 +69,7 @@ final class CellRun {
         result = new CellResult(name);
         displacement = breakage.displacement(cell.kind().displacement());
         sites = new Sites(laboratory, cell, displacement);
+        text = cell.mode() == Cell.Mode.ATTACH ? new FileText(laboratory, sites.start(), sites.bytes()) : null;
         instructions = InstructionSet.ofAtomicUnit(cell.unit());
         CoreSync sync = cell.sync() == Sync.TMAX
                 ? new TmaxWait(laboratory.api(), TMAX_TICKS)
@@ -105,7 +111,7 @@ final class CellRun {
             long room = laboratory.arena().allocate(laboratory.targets().original(), COPIES_BYTES_MAX);
             laboratory.arena().free(room);
             LockSupport.parkNanos(nanos / 4);
-            startExecutors(1, ExecutorDescriptor.FLAG_IN_CHILD);
+            forkExecutor();
         }
         while (!isEnough(deadline, toggles)) {
             LockSupport.parkNanos(LOOK_NANOS);
@@ -153,6 +159,18 @@ final class CellRun {
         }
     }
 
+    /// In a process that is attached to: a child has what is mapped at the fork.
+    private void forkExecutor() {
+        if (text == null) {
+            startExecutors(1, ExecutorDescriptor.FLAG_IN_CHILD);
+            return;
+        }
+        text.exclusively(() -> {
+            breakage.attach(text);
+            startExecutors(1, ExecutorDescriptor.FLAG_IN_CHILD);
+        });
+    }
+
     private void preparePatchers() throws IOException {
         if (cell.mode().isWordPatch()) {
             WordPatch wordPatch = new WordPatch(
@@ -181,18 +199,27 @@ final class CellRun {
             long[] stubs = install(callPatch);
             for (int i = 0; i < cell.patchers(); i++) {
                 long indices = laboratory.allocate((long) stubs.length * Integer.BYTES);
-                patchers.add(new CallPatcher(
-                        sites,
-                        focuses[i],
-                        callPatch,
-                        breakage.toggle(laboratory),
-                        cell.mode(),
-                        stops,
-                        laboratory.targets(),
-                        stubs,
-                        indices));
+                patchers.add(callPatcher(
+                        i,
+                        new CallPatcher.Work(
+                                sites,
+                                focuses[i],
+                                callPatch,
+                                breakage.toggle(laboratory),
+                                stops,
+                                laboratory.targets(),
+                                stubs,
+                                indices)));
             }
         }
+    }
+
+    /// The first one attaches and detaches; the others toggle all the time.
+    private CallPatcher callPatcher(int number, CallPatcher.Work work) {
+        if (text == null) {
+            return new CallPatcher(work, cell.mode());
+        }
+        return number == 0 ? new AttachingPatcher(work, text, breakage) : new CallPatcher(work, Cell.Mode.TOGGLE_ALL);
     }
 
     /// All words, or one of each site if there are as many patchers as words of a site.
@@ -208,7 +235,8 @@ final class CellRun {
         return own;
     }
 
-    /// Installs one site after the other while executors are at it; those that are to be retargeted are on then.
+    /// Installs one site after the other while executors are at it; those that are to be retargeted are on then. Sites
+    /// that are attached to are made in the copy.
     private long[] install(CallPatch callPatch) throws IOException {
         long header = laboratory.api().session();
         long table = laboratory.allocate(sites.count() * SiteDescriptor.SIZE);
@@ -247,7 +275,11 @@ final class CellRun {
                     .setToggle(laboratory.code().alias(plan.toggleAt()), plan);
             Memory.putLong(focuses[0], i);
             stops.begin();
-            callPatch.install(List.of(plan));
+            if (text == null) {
+                callPatch.install(List.of(plan));
+            } else {
+                callPatch.prepare(plan);
+            }
             if (cell.mode() == Cell.Mode.RETARGET) {
                 Memory.putInt(index, i);
                 long unused = siteSwitch.toggle(index, 1, true);
@@ -295,7 +327,7 @@ final class CellRun {
     }
 
     private boolean isWrong() {
-        return executors.stream().anyMatch(executor -> executor.wrong() > 0 || executor.stalled() > 0);
+        return executors.stream().anyMatch(executor -> executor.wrong() > 0 || text == null && executor.stalled() > 0);
     }
 
     private Map<String, Long> togglesBySplit() {
@@ -326,8 +358,9 @@ final class CellRun {
                 result.tell("returned 0x" + Long.toHexString(executor.wrongValue()) + " at offset "
                         + (site.address() & 63) + ", split " + site.split());
             }
-            result.add("stalled", executor.stalled());
-            if (executor.stalled() > 0) {
+            // Where text comes and goes, executors take page faults, which wait for whoever changes mappings.
+            result.add(text == null ? "stalled" : "explained", executor.stalled());
+            if (executor.stalled() > 0 && text == null) {
                 result.tell("a gap of " + executor.longestNanos() / 1_000_000 + " ms");
             }
             result.add("explained", executor.explained());
@@ -365,6 +398,14 @@ final class CellRun {
         if (cell.kind() != Kind.OVERLAP && !words.stream().allMatch(WordPatcher.Word::isWhole)) {
             result.fail("a site holds neither of its words");
         }
+        for (Patcher patcher : patchers) {
+            if (patcher instanceof AttachingPatcher attaching) {
+                result.add("attaches", attaching.attaches());
+                if (attaching.alters()) {
+                    result.fail("after a detach the text is not the file's");
+                }
+            }
+        }
         if (cell.interference() == Interference.STOPPED) {
             result.add("stops", stops.stops());
             result.add("stoppedAtDifferentSteps", stops.differentSteps());
@@ -379,6 +420,9 @@ final class CellRun {
         }
         if (result.get("toggles") == 0) {
             result.fail("nothing was toggled");
+        }
+        if (text != null && result.get("attaches") == 0) {
+            result.fail("nothing was attached to");
         }
         if (result.get("seenBoth") == 0) {
             result.fail("executors have seen no site in both of its versions");

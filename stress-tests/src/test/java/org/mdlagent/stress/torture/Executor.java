@@ -20,11 +20,23 @@ final class Executor {
     private final MethodHandle join;
     private long ended = 1;
 
-    /// Functions of the harness library that start and join executors.
-    record Library(MethodHandle start, MethodHandle join) {
+    /// Functions of the harness library: they start and join executors, and map their text.
+    record Library(
+            MethodHandle start,
+            MethodHandle join,
+            MethodHandle mapFile,
+            MethodHandle attach,
+            MethodHandle detach,
+            MethodHandle unmap) {
         static Library of(Path library) {
             SymbolLookup symbols = SymbolLookup.libraryLookup(library, Arena.global());
-            return new Library(handle(symbols, "mdl_torture_start"), handle(symbols, "mdl_torture_join"));
+            return new Library(
+                    handle(symbols, "mdl_torture_start"),
+                    handle(symbols, "mdl_torture_join"),
+                    handle(symbols, "mdl_torture_map_file"),
+                    handle(symbols, "mdl_torture_attach"),
+                    handle(symbols, "mdl_torture_detach"),
+                    handle(symbols, "mdl_torture_unmap"));
         }
 
         // Not critical calls: they are slow, and must not block the collector.
@@ -135,7 +147,7 @@ final class Executor {
         return Memory.getLong(tally + ExecutorDescriptor.TALLY_EXECUTIONS + (long) place * Long.BYTES);
     }
 
-    private static long call(MethodHandle function, long address) {
+    static long call(MethodHandle function, long address) {
         try {
             return (long) function.invokeExact(address);
         } catch (Throwable e) {

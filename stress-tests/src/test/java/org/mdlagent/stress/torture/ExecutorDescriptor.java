@@ -1,6 +1,6 @@
 package org.mdlagent.stress.torture;
 
-/// Offsets in `struct mdl_torture_site`, `mdl_torture_tally` and `mdl_torture_executor` of
+/// Offsets in `struct mdl_torture_site`, `mdl_torture_tally`, `mdl_torture_executor` and `mdl_torture_text` of
 /// `native-shim/test/torture.h`.
 final class ExecutorDescriptor {
     static final int VALUES = 4;
@@ -32,6 +32,11 @@ final class ExecutorDescriptor {
     static final long RUNNING = 140;
     static final long CHANGES = 144;
     static final long SIZE = 192;
+
+    static final long TEXT_START = 0;
+    static final long TEXT_LENGTH = 8;
+    static final long TEXT_ALIAS = 16;
+    static final long TEXT_SIZE = 40;
 
     static final int FLAG_BLOCKED = 1;
     static final int FLAG_SIGNALS = 2;

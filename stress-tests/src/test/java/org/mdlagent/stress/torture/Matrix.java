@@ -33,9 +33,10 @@ final class Matrix {
                 Arrays.stream(Kind.values())
                         .filter(kind -> kind.form() != null && !kind.isPun())
                         .toList(),
-                List.of(Mode.TOGGLE, Mode.TOGGLE_ALL, Mode.RETARGET)));
+                List.of(Mode.TOGGLE, Mode.TOGGLE_ALL, Mode.RETARGET, Mode.ATTACH)));
         cells.addAll(pairwise(
-                Arrays.stream(Kind.values()).filter(Kind::isPun).toList(), List.of(Mode.TOGGLE, Mode.TOGGLE_ALL)));
+                Arrays.stream(Kind.values()).filter(Kind::isPun).toList(),
+                List.of(Mode.TOGGLE, Mode.TOGGLE_ALL, Mode.ATTACH)));
         for (int unit : UNITS) {
             for (Kind kind : Kind.values()) {
                 if (kind.form() != null) {
@@ -45,6 +46,12 @@ final class Matrix {
             cells.add(fast(Kind.LEA_8, unit, Sync.TMAX, Mode.PATCH_ALL, Interference.NONE));
             cells.add(fast(Kind.CALL_CALL, unit, Sync.TMAX, Mode.PATCH_ALL, Interference.BLOCKED));
             cells.add(fast(Kind.CALL_NOP, unit, Sync.MEMBARRIER, Mode.PATCH_ALL, Interference.NONE));
+        }
+        // Jumps that come in steps, in a process that is attached to and has a child.
+        for (Kind kind : Kind.values()) {
+            if (kind.isCut()) {
+                cells.add(new Cell(kind, 8, Sync.TMAX, Mode.ATTACH, 2, true, 1, Interference.FORK, 1, true));
+            }
         }
         // Many sites that are installed one by one while they are executed.
         cells.add(new Cell(Kind.HOOK_CALL, 8, Sync.MEMBARRIER, Mode.TOGGLE, 1, true, 1, Interference.NONE, MANY, true));

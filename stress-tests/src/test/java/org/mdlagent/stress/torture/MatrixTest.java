@@ -24,7 +24,9 @@ class MatrixTest {
                     .as(kind + " by executors")
                     .hasSize(4);
             assertThat(values(ofKind, Cell::patchers)).as(kind + " by patchers").hasSize(3);
-            assertThat(values(ofKind, Cell::mode)).as(kind + " by mode").hasSize(kind.isPun() ? 2 : 3);
+            assertThat(values(ofKind, Cell::mode))
+                    .as(kind + " by mode")
+                    .hasSize(kind.form() == null || kind.isPun() ? 3 : 4);
             assertThat(values(ofKind, Cell::interference))
                     .as(kind + " by interference")
                     .hasSize(Interference.values().length);
@@ -36,6 +38,18 @@ class MatrixTest {
                     .as(mode + " by interference")
                     .hasSize(Interference.values().length);
             assertThat(values(ofMode, Cell::patchers)).as(mode + " by patchers").hasSize(3);
+        }
+    }
+
+    @Test
+    void shouldHaveForkedChildrenOfAttachedProcessesForJumpsThatComeInSteps() {
+        for (Kind kind : Kind.values()) {
+            boolean tested = Matrix.cells().values().stream()
+                    .anyMatch(cell -> cell.kind() == kind
+                            && cell.mode() == Mode.ATTACH
+                            && cell.interference() == Interference.FORK
+                            && cell.unit() == 8);
+            assertThat(tested || !kind.isCut()).as(kind.label()).isTrue();
         }
     }
 

@@ -16,6 +16,8 @@ final class Sites {
     private final Laboratory laboratory;
     private final List<Site> sites = new ArrayList<>();
     private final long table;
+    private final long start;
+    private final long bytes;
 
     /// @param address  of the first instruction
     /// @param function that executes it
@@ -33,8 +35,8 @@ final class Sites {
         this.laboratory = laboratory;
         int[] heads = cell.kind().heads();
         int ways = 1 + heads.length;
-        long bytes = (long) offsets.size() * ways * SLOT;
-        long base = cell.kind().isPun()
+        bytes = (long) offsets.size() * ways * SLOT;
+        start = cell.kind().isPun()
                 ? PunInstaller.place(laboratory, displacement, bytes)
                 : laboratory
                         .code()
@@ -44,7 +46,7 @@ final class Sites {
                                 bytes);
         for (int i = 0; i < offsets.size() * ways; i++) {
             int head = i % ways == 0 ? 0 : heads[i % ways - 1];
-            sites.add(write(cell, base + (long) i * SLOT + LINE + offsets.get(i / ways), head));
+            sites.add(write(cell, start + (long) i * SLOT + LINE + offsets.get(i / ways), head));
         }
         table = laboratory.allocate(sites.size() * ExecutorDescriptor.SITE_SIZE);
         for (int i = 0; i < sites.size(); i++) {
@@ -93,6 +95,15 @@ final class Sites {
     static String split(long address, int length, int unit) {
         int front = unit - (int) (address & unit - 1);
         return front < length ? front + "|" + (length - front) : "0|" + length;
+    }
+
+    /// Of the functions' memory, which begins with a page.
+    long start() {
+        return start;
+    }
+
+    long bytes() {
+        return bytes;
     }
 
     List<Site> list() {

@@ -78,9 +78,11 @@ class TortureIT {
                 "GATE_STRADDLES",
                 "TORN_JUMP",
                 "STEPS_WITHOUT_TRAP",
-                "STEPS_WITHOUT_ROW"
+                "STEPS_WITHOUT_ROW",
+                "ATTACHED_STEPS_WITHOUT_TRAP",
+                "ATTACH_WITH_A_GAP"
             })
-    void shouldSeeThatAJumpOverInstructionsIsBroken(Twin twin) {
+    void shouldSeeThatAJumpOrAnAttachIsBroken(Twin twin) {
         CellResult result = new CellProcesses(Torture.harness())
                 .run(List.of(twin.label()), 0, 0, name -> {})
                 .getFirst();

@@ -106,23 +106,33 @@ enum Twin implements Breakage {
     STEPS_WITHOUT_TRAP(Kind.PUN_2_4_CUT) {
         @Override
         public Toggle toggle(Laboratory laboratory) {
-            long sites = Memory.getLong(laboratory.api().session() + HeaderDescriptor.SITES);
-            return (indices, count, on) -> {
-                for (int i = 0; i < count; i++) {
-                    long site = sites + Memory.getInt(indices + (long) i * Integer.BYTES) * SiteDescriptor.SIZE;
-                    long jump = Memory.getLong(site + SiteDescriptor.OWNER);
-                    long at = Memory.getLong(jump + JumpDescriptor.AT);
-                    long word = Memory.getLong(jump + (on ? JumpDescriptor.ON : JumpDescriptor.OFF));
-                    int front = Memory.getByte(jump + JumpDescriptor.FRONT);
-                    int rest = (PunInstaller.JUMP - front) * Byte.SIZE;
-                    long frontMask = -1L >>> Long.SIZE - front * Byte.SIZE;
-                    int shift = Long.SIZE - front * Byte.SIZE;
-                    laboratory.api().syncCores();
-                    laboratory.api().replace(at + front, (1L << rest) - 1, word >>> front * Byte.SIZE);
-                    laboratory.api().syncCores();
-                    laboratory.api().replace(at + front - Long.BYTES, frontMask << shift, (word & frontMask) << shift);
-                }
-            };
+            return withoutTrap(laboratory);
+        }
+    },
+    /// The same in a process that is attached to.
+    ATTACHED_STEPS_WITHOUT_TRAP(Kind.PUN_2_4_CUT) {
+        @Override
+        public Toggle toggle(Laboratory laboratory) {
+            return withoutTrap(laboratory);
+        }
+
+        @Override
+        Cell cell() {
+            return attached();
+        }
+    },
+    /// The file's text goes before the copy comes.
+    ATTACH_WITH_A_GAP(Kind.PUN_2_4) {
+        @Override
+        public void attach(FileText text) {
+            text.unmap();
+            LockSupport.parkNanos(TORN_NANOS);
+            text.attach();
+        }
+
+        @Override
+        Cell cell() {
+            return attached();
         }
     },
     /// A thread that traps at the entry meanwhile is not known.
@@ -158,6 +168,31 @@ enum Twin implements Breakage {
     Cell cell() {
         Mode mode = kind.isPun() ? Mode.TOGGLE : Mode.PATCH;
         return new Cell(kind, 8, Sync.TMAX, mode, 1, true, 1, Interference.NONE, 1, false);
+    }
+
+    final Cell attached() {
+        return new Cell(kind, 8, Sync.TMAX, Mode.ATTACH, 1, true, 1, Interference.NONE, 1, false);
+    }
+
+    /// Installs and removes jumps in steps, without the trapping byte.
+    private static Toggle withoutTrap(Laboratory laboratory) {
+        long sites = Memory.getLong(laboratory.api().session() + HeaderDescriptor.SITES);
+        return (indices, count, on) -> {
+            for (int i = 0; i < count; i++) {
+                long site = sites + Memory.getInt(indices + (long) i * Integer.BYTES) * SiteDescriptor.SIZE;
+                long jump = Memory.getLong(site + SiteDescriptor.OWNER);
+                long at = Memory.getLong(jump + JumpDescriptor.AT);
+                long word = Memory.getLong(jump + (on ? JumpDescriptor.ON : JumpDescriptor.OFF));
+                int front = Memory.getByte(jump + JumpDescriptor.FRONT);
+                int rest = (PunInstaller.JUMP - front) * Byte.SIZE;
+                long frontMask = -1L >>> Long.SIZE - front * Byte.SIZE;
+                int shift = Long.SIZE - front * Byte.SIZE;
+                laboratory.api().syncCores();
+                laboratory.api().replace(at + front, (1L << rest) - 1, word >>> front * Byte.SIZE);
+                laboratory.api().syncCores();
+                laboratory.api().replace(at + front - Long.BYTES, frontMask << shift, (word & frontMask) << shift);
+            }
+        };
     }
 
     /// Stores the first bytes of what sites are to hold, and the others so late that an executor meets the mixture.
