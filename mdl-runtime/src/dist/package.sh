@@ -6,7 +6,7 @@
 #   /usr/bin/mdl                   a link to the launcher there
 #   /usr/include/fastinst.h        another
 #   /usr/share/man/man1            written by mdl manual, as are the completions for bash and zsh
-#   /usr/share/doc/mdlagent        the documents, the examples of docs/production.md, and the MDL of the metrics
+#   /usr/share/doc/mdlagent        the documents, the examples of docs/production.md and docs/scripting.md, and the MDL of the metrics
 #
 # When it is installed, T_max is measured in the background, for 20 s, into /etc/mdl/tmax.properties, which goes with it.
 set -euo pipefail
@@ -41,6 +41,7 @@ cp "$work/manual/zsh/_mdl" "$share/zsh/vendor-completions/_mdl"
 cp "$root"/{README,SECURITY,ARCHITECTURE,CHANGELOG,CONTRIBUTING}.md "$documents/"
 cp -r "$root/docs" "$documents/docs"
 cp -r "$root/examples/production" "$documents/examples"
+cp -r "$root/examples/scripts" "$documents/examples/scripts"
 cp -r "$root/mdl-runtime/src/main/resources/org/mdlagent/runtime/mdl/metrics" "$documents/metrics"
 find "$documents" -type f -exec chmod 644 {} +
 date=$(git -C "$root" log -1 --format=%cD 2>/dev/null || date -R)

@@ -12,6 +12,8 @@ module org.mdlagent.runtime {
     requires static org.tukaani.xz;
     requires static transitive org.jspecify;
 
+    exports org.mdlagent.client;
+
     opens org.mdlagent.runtime.cli to
             info.picocli;
     opens org.mdlagent.runtime.cli.compare to

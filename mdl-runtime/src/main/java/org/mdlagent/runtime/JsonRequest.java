@@ -262,6 +262,7 @@ final class JsonRequest {
         others.removeAll(Set.of(names));
         others.removeAll(Set.of(ID, DO));
         if (!others.isEmpty()) {
+            remedy = names.length == 0 ? "it has none" : "it has " + String.join(" and ", names);
             throw new IllegalArgumentException(string(DO) + " has no member " + String.join(", ", others));
         }
     }

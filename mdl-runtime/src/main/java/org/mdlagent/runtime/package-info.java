@@ -1,7 +1,7 @@
 /// The agent in the target process, beside the shim: its start, options and epochs.
 ///
-/// Each package depends only on those below it. `cli`, `serve` and `store` are never loaded into the target
-/// process:
+/// Each package depends only on those below it. `cli`, `serve`, `store` and [org.mdlagent.client] are never loaded
+/// into the target process:
 ///
 /// | package | |
 /// | --- | --- |

@@ -43,7 +43,7 @@ class ModuleDependenciesTest {
             .layer("profiler")
             .definedBy("org.mdlagent.profiler..")
             .layer("mdl-runtime")
-            .definedBy("org.mdlagent.runtime..")
+            .definedBy("org.mdlagent.runtime..", "org.mdlagent.client..")
             .layer("tmax-calibrator")
             .definedBy("org.mdlagent.calibrator..")
             .layer("bench")

@@ -23,6 +23,7 @@ import org.mdlagent.runtime.cli.control.DisableCommand;
 import org.mdlagent.runtime.cli.control.EnableCommand;
 import org.mdlagent.runtime.cli.control.ListCommand;
 import org.mdlagent.runtime.cli.control.PointsCommand;
+import org.mdlagent.runtime.cli.control.ScriptCommand;
 import org.mdlagent.runtime.cli.live.ServeCommand;
 import org.mdlagent.runtime.cli.live.TopCommand;
 import org.mdlagent.runtime.cli.live.WatchCommand;
@@ -69,6 +70,7 @@ public final class Mdl implements Callable<Integer>, CommandContext {
             AttachCommand.class,
             DetachCommand.class,
             CollectCommand.class,
+            ScriptCommand.class,
             ReportCommand.class,
             OpenCommand.class,
             HistoryCommand.class,
@@ -134,8 +136,10 @@ public final class Mdl implements Callable<Integer>, CommandContext {
                 command.getCommandSpec().mixinStandardHelpOptions(true);
             }
         }
-        // Words after PROGRAM belong to the program.
-        commandLine.getSubcommands().forEach((name, command) -> command.setStopAtPositional(name.equals("run")));
+        // Words after PROGRAM belong to the program, and those after FILE.java to the script.
+        commandLine
+                .getSubcommands()
+                .forEach((name, command) -> command.setStopAtPositional(name.equals("run") || name.equals("script")));
         commandLine.setExpandAtFiles(false);
         return commandLine;
     }
@@ -174,6 +178,7 @@ public final class Mdl implements Callable<Integer>, CommandContext {
             case RunCommand run -> run.programWords();
             case CollectCommand collect -> collect.programWords();
             case DiffCommand diff -> diff.programWords();
+            case ScriptCommand script -> script.scriptWords();
             case null, default -> 0;
         };
     }

@@ -84,6 +84,8 @@ class MdlTest {
         collect coverage --pid 1 -- true          | a program and --pid is not possible
         collect counts --for 5 -- true            | for is a duration such as 500ms, 30s, 5m or 1h
         collect counts --every 5s -- true         | every is a duration from for on, and needs it
+        script                                    | Missing required parameter: 'FILE.java'
+        script arcs.py 4711                       | arcs.py is no Java source file
         enable 1 io_wait@                         | a metric is requested as METRIC
         enable 1 io_wait@/Cod/x                   | there is no hierarchy /Cod, did you mean '/Code'?
         watch --interval 0 1 io_wait              | an interval is a number of seconds from 0.05
