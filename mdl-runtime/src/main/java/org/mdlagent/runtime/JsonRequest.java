@@ -249,10 +249,11 @@ final class JsonRequest {
     }
 
     private void writeId(JsonWriter to) throws IOException {
-        switch (members.get(ID)) {
-            case Long number -> to.member(ID, number);
-            case String string -> to.member(ID, string);
-            case null, default -> {}
+        Object id = members.get(ID);
+        if (id instanceof Long number) {
+            to.member(ID, number);
+        } else if (id instanceof String string) {
+            to.member(ID, string);
         }
     }
 

@@ -338,7 +338,66 @@ class ScriptsIT {
         throw new AssertionError(text);
     }
 
-    /// Bytes that are no text, too. A session in a directory of its own is not left.
+    /// Of a program that was started with the agent, which stays when the script ends.
+    @Test
+    void shouldUseTheAgentThatIsThere() throws Exception {
+        Path program = Dist.compile(directory, "killed", "-finstrument-functions");
+        Path session = directory.resolve("session");
+        attached = Dist.start(
+                List.of(program.toString(), directory.resolve("done").toString()),
+                "collect=counts,wait,session=" + session);
+        assertThat(attached.inputReader().readLine()).isEqualTo("ready");
+        Path script = write("There.java", """
+                void main(String[] arguments) {
+                    long pid = Long.parseLong(arguments[0]);
+                    try (Program program = Measurement.counts().attach(pid)) {
+                        IO.println(program.pid() == pid && program.session().equals(Path.of(arguments[1])));
+                        IO.println(program.disable("work"));
+                    }
+                    Measurement.arcs().attach(pid);
+                }
+                """);
+
+        Dist.Outcome outcome = script(script, Long.toString(attached.pid()), session.toString());
+
+        assertThat(outcome.status()).isOne();
+        assertThat(outcome.text()).isEqualTo("true\n1\n");
+        assertThat(outcome.err())
+                .contains("MdlException: the agent of process " + attached.pid()
+                        + " measures counts (use Measurement.counts(), or start the program again)");
+        assertThat(Dist.ask(session, "probes on work")).isEqualTo("ok\n1 function on\n");
+    }
+
+    @Test
+    void shouldEndProgramsWhenItIsTerminated() throws Exception {
+        Path program = Dist.compile(directory, "killed", "-finstrument-functions");
+        Path script = write("Endless.java", """
+                void main(String[] arguments) {
+                    Program program = Measurement.counts().output(Path.of("/dev/null")).run(arguments);
+                    IO.println(program.pid());
+                    IO.println(program.session());
+                    program.waitFor();
+                }
+                """);
+        Process running = new ProcessBuilder(
+                        Dist.mdl(),
+                        "script",
+                        script.toString(),
+                        program.toString(),
+                        directory.resolve("done").toString())
+                .start();
+        long pid = Long.parseLong(running.inputReader().readLine());
+        Path session = Path.of(running.inputReader().readLine());
+        assertThat(session).isDirectory();
+
+        running.destroy();
+
+        assertThat(running.waitFor()).isEqualTo(128 + 15);
+        assertThat(ProcessHandle.of(pid)).isEmpty();
+        assertThat(session).doesNotExist();
+    }
+
+    /// Options, too, are the script's. A session in a temporary directory is not left.
     @Test
     void shouldPassArgumentsOnAndLeaveNothing() throws Exception {
         Path script = write("Arguments.java", """

@@ -44,7 +44,7 @@ public final class ScriptCommand implements Callable<Integer> {
     @SuppressWarnings("NullAway.Init") // set by picocli
     private String file;
 
-    @Parameters(index = "1..*", arity = "0..*", paramLabel = "ARGS...", description = "What its main gets.")
+    @Parameters(index = "1..*", arity = "0..*", paramLabel = "ARGS", description = "What its main gets.")
     private List<String> arguments = List.of();
 
     /// How many of the last words of the command line are the script's.
