@@ -1,6 +1,7 @@
 package org.mdlagent.profiler.policy;
 
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.function.IntPredicate;
 import java.util.function.IntToDoubleFunction;
 import org.mdlagent.profiler.estimate.ProbeCost;
@@ -18,13 +19,13 @@ import org.mdlagent.profiler.estimate.ProbeCost;
 /// functions that switching costs next to nothing, all slices are short and many.
 public final class SlicePolicy {
     /// Share of the budget for functions whose probes stay on while others are sliced.
-    public static final double PART_OF_OTHERS = 0.6;
+    public static final double PART_OF_OTHERS = 0.56;
 
     /// Shares of the budget: for count slices, for duration slices, and for the agent to open and close
     /// slices.
     static final double COUNT_PART = 0.25;
 
-    static final double TIME_PART = 0.08;
+    static final double TIME_PART = 0.12;
     static final double SWITCH_PART = 0.15;
 
     /// Upper limit of the duty cycle of count slices, as a multiple of the budget: 5 % at a budget of 1 %. A
@@ -65,8 +66,11 @@ public final class SlicePolicy {
 
     static final double TIMED_LENGTH_NANOS_OTHERS = 5e6;
 
-    /// Functions timed together.
+    /// Upper limits of the functions timed together: their number, and the slowdown by counting their calls. Calls
+    /// of callees that are timed together with their caller prolong its durations.
     static final int TIMED_TOGETHER = 16;
+
+    static final double TIMED_LOAD_MAX = 0.05;
 
     /// Functions with at least this share of the CPU time are timed more often.
     static final double MUCH_TIME = 0.001;
@@ -167,17 +171,25 @@ public final class SlicePolicy {
         return apart;
     }
 
+    /// A frequent function is timed with few others, and not with its equals: functions that are called as often
+    /// as each other may call each other.
     private Slicing timed(Observation seen, int[] functions, double part, double length) {
         if (functions.length == 0) {
             return Slicing.none(true);
         }
-        int groups = Math.ceilDiv(functions.length, TIMED_TOGETHER);
-        int step = Math.ceilDiv(functions.length, groups);
-        double load = load(seen, functions) * step / functions.length + TIMING_PART;
+        double all = load(seen, functions);
+        int most = Math.min(functions.length, TIMED_TOGETHER);
+        int step = Math.clamp((int) (functions.length * TIMED_LOAD_MAX / Math.max(all, 1e-9)), 1, most);
+        double load = all * step / functions.length + TIMING_PART;
         double duty = Math.min(DUTY_MAX, part * TIME_PART * budget / load);
         double period = Math.max(
                 (SETTLING_NANOS + length) / duty, switchingNanos(seen, step) / (part * SWITCH_PART / 2 * income(seen)));
-        return new Slicing(apart(functions, groups), step, true, period, length);
+        int[] byRate = Arrays.stream(functions)
+                .boxed()
+                .sorted(Comparator.comparingDouble(function -> -seen.rate.applyAsDouble(function)))
+                .mapToInt(Integer::intValue)
+                .toArray();
+        return new Slicing(apart(byRate, Math.ceilDiv(functions.length, step)), step, true, period, length);
     }
 
     /// The share of wall time that the agent may spend.

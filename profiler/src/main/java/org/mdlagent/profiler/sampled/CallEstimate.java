@@ -50,6 +50,13 @@ final class CallEstimate {
     /// Calls by which `blocks` may be too low because counting took longer than predicted.
     private double doubtful;
 
+    /// CPU time of saturated blocks, their calls, and by how much these may be too low. In a saturated block
+    /// counting took so much of the time in slices that the rate may be twice as high.
+    private double saturated;
+
+    private double saturatedCalls;
+    private double saturatedDoubt;
+
     /// The current block: its CPU time, CPU time in slices, predicted cost with warm caches, calls in slices,
     /// and number of slices.
     private double waiting;
@@ -99,7 +106,8 @@ final class CallEstimate {
     void addExact(double calls, double nanos) {
         exact += calls;
         if (nanos > 0) {
-            observe(calls / nanos, nanos);
+            observed += nanos;
+            follow(calls / nanos, nanos);
         }
     }
 
@@ -109,8 +117,7 @@ final class CallEstimate {
         gaps += nanos;
     }
 
-    private void observe(double newest, double nanos) {
-        observed += nanos;
+    private void follow(double newest, double nanos) {
         double kept = Math.exp(-nanos / LATE_NANOS);
         double fresh = LATE_NANOS * (1 - kept);
         lateCalls = kept * lateCalls + fresh * newest;
@@ -170,13 +177,21 @@ final class CallEstimate {
 
     private void endBlock() {
         double newest = waitingCalls / waitingInSlices;
-        blocks += newest * waiting;
-        doubtful += waiting * tooLow(newest);
+        double tooLow = tooLow(newest);
+        if (DOUBT * waitingHot > waitingInSlices / 2) {
+            saturated += waiting;
+            saturatedCalls += newest * waiting;
+            saturatedDoubt += tooLow * waiting;
+        } else {
+            observed += waiting;
+            blocks += newest * waiting;
+            doubtful += tooLow * waiting;
+        }
         addVariance(newest, waiting * Math.max(0, waiting - waitingInSlices) / waitingInSlices);
         slices += waitingSlices;
         unseen += Math.max(0, waiting - waitingInSlices);
         meet(newest);
-        observe(newest, waiting);
+        follow(newest, waiting);
         forgetBlock();
     }
 
@@ -229,7 +244,13 @@ final class CallEstimate {
     /// Estimated calls in gaps. A rate is extrapolated to no more time than it was observed in: the first
     /// milliseconds of a program, its initialization, say little about the following seconds.
     private double gapCalls() {
-        return gaps == 0 || observed == 0 ? 0 : (exact + blocks) * Math.min(1, gaps / observed);
+        double unknown = isMostlySaturated() ? gaps : gaps + saturated;
+        return unknown == 0 || observed == 0 ? 0 : (exact + blocks) * Math.min(1, unknown / observed);
+    }
+
+    /// Whether saturated blocks are the better evidence; if not, they are taken for gaps.
+    private boolean isMostlySaturated() {
+        return saturated > observed;
     }
 
     private double lateRate() {
@@ -247,14 +268,15 @@ final class CallEstimate {
 
     /// The function's calls so far.
     double calls() {
-        return exact + blocks + gapCalls() + waitingCalls();
+        return exact + blocks + (isMostlySaturated() ? saturatedCalls : 0) + gapCalls() + waitingCalls();
     }
 
     /// Variance of a normal distribution whose 95 % interval is as wide as that of [#calls].
     double variance() {
         double waited = slices == 0 && !isKnown() ? RATE_MAX * waiting : waitingCalls();
         double unmet = guessed + gapCalls() + waited;
-        double guess = square(unmet / Confidence.QUANTILE_95) + square(doubtful / Confidence.QUANTILE_95);
+        double doubt = doubtful + (isMostlySaturated() ? saturatedDoubt : 0);
+        double guess = square(unmet / Confidence.QUANTILE_95) + square(doubt / Confidence.QUANTILE_95);
         if (slices == 0) {
             return guess;
         }

@@ -110,6 +110,37 @@ class CallEstimateTest {
         assertThat(Math.sqrt(estimate.variance()) * Confidence.QUANTILE_95).isGreaterThan(1e6);
     }
 
+    /// Of the first slices counting took nearly all the time.
+    @Test
+    void shouldTakeAFewSaturatedSlicesForAGap() {
+        CallEstimate estimate = new CallEstimate(0);
+        estimate.startSlices(Double.NaN);
+        double truth = 0.01 * 31 * LOOK;
+        estimate.addSlices(LOOK, 1_000_000, 5, IN_SLICES, 0.9 * IN_SLICES);
+
+        for (int i = 0; i < 30; i++) {
+            estimate.addSlices(LOOK, 20_000, 5, IN_SLICES, 0);
+        }
+
+        assertThat(estimate.calls()).isCloseTo(truth, within(0.01 * truth));
+        assertThat(Math.sqrt(estimate.variance()) * Confidence.QUANTILE_95).isLessThan(0.1 * truth);
+    }
+
+    /// Then nothing better is known.
+    @Test
+    void shouldDoubtSlicesThatAreAllSaturated() {
+        CallEstimate estimate = new CallEstimate(0);
+        estimate.startSlices(Double.NaN);
+
+        for (int i = 0; i < 10; i++) {
+            estimate.addSlices(LOOK, 1_000_000, 5, IN_SLICES, 0.9 * IN_SLICES);
+        }
+
+        assertThat(estimate.calls()).isCloseTo(0.5 * 10 * LOOK, within(1.0));
+        assertThat(Math.sqrt(estimate.variance()) * Confidence.QUANTILE_95)
+                .isCloseTo((0.8 - 0.5) * 10 * LOOK, within(0.05 * LOOK * 10));
+    }
+
     /// Calls come by chance, in phases whose rates differ four times.
     @Test
     void shouldContainTheTruthInNineteenOfTwentyIntervals() {

@@ -134,10 +134,10 @@ public record FunctionProfile(
                 damage);
     }
 
-    /// TOTAL if it may be shown; empty if its error includes zero, or if a single timed call stands for
-    /// others of unknown duration.
+    /// TOTAL if it may be shown; empty if its error includes zero, or is unknown because all timed calls are from
+    /// one slice.
     public OptionalLong shownTotalNanos() {
-        boolean unknown = totalError.isEmpty() && sampled == 1 && !exact && !eachTimed();
+        boolean unknown = totalError.isEmpty() && !exact && !eachTimed();
         return unknown || totalError.orElse(0) > ERROR_MAX ? OptionalLong.empty() : totalNanos;
     }
 
