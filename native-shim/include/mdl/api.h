@@ -67,7 +67,7 @@ struct mdl_slicing {
   uint64_t cpu_nanos[8]; /* 136 CPU time of the program in these slices */
 };
 
-#define MDL_SLICINGS 4
+#define MDL_SLICINGS 5
 #define MDL_SLICE_STEPS 8
 
 /* Variation of a function's rate between successive count slices (record/rate_spread.h). The shim writes it. Java resets `squares`

@@ -10,7 +10,7 @@ public final class SlicePlanDescriptor {
     public static final long OF = 40;
 
     /// Slicings in a plan.
-    public static final int SLICINGS = 4;
+    public static final int SLICINGS = 5;
 
     public static final long SIZE = OF + SLICINGS * SlicingDescriptor.SIZE;
 

@@ -60,8 +60,8 @@ public final class SlicePolicy {
     /// are in no cache, so the program makes fewer calls at first.
     public static final double SETTLING_NANOS = 150e3;
 
-    /// Duration slices of functions with much time are short: many of them meet more phases of the program than few
-    /// long ones, at the same cost. Calls must end within the slice.
+    /// Duration slices of frequent functions and those with much time are short: many of them meet more phases of
+    /// the program than few long ones, at the same cost. Calls must end within the slice.
     static final double TIMED_LENGTH_NANOS = 300e3;
 
     static final double TIMED_LENGTH_NANOS_OTHERS = 5e6;
@@ -118,26 +118,34 @@ public final class SlicePolicy {
     /// @param frequent frequent functions, counted in short slices
     /// @param rare     other functions, counted in long slices
     /// @param dear     functions with a large share of the CPU time, timed often
-    /// @param others   other functions, timed now and then
-    public record Plan(Slicing frequent, Slicing rare, Slicing dear, Slicing others) {}
+    /// @param brief    other frequent functions, timed now and then in short slices
+    /// @param others   the rest, timed now and then in long slices
+    public record Plan(Slicing frequent, Slicing rare, Slicing dear, Slicing brief, Slicing others) {}
 
     /// @return the plan for this state
     public Plan plan(Observation seen) {
         // With more slices, fewer phases of the program fall between them.
         boolean affordable = switchingNanos(seen, seen.functions.length) <= SWITCH_PART * income(seen) * PERIOD_NANOS;
-        IntPredicate often = i -> affordable || 1e9 * seen.rate.applyAsDouble(i) >= FREQUENT;
+        IntPredicate often = i -> affordable || isFrequent(seen, i);
         int[] frequent = which(seen, often);
         int[] rare = which(seen, often.negate());
         int[] dear = which(seen, i -> seen.timeable.test(i) && seen.share.applyAsDouble(i) >= MUCH_TIME);
-        int[] others = which(seen, i -> seen.timeable.test(i) && seen.share.applyAsDouble(i) < MUCH_TIME);
+        IntPredicate cheap = i -> seen.timeable.test(i) && seen.share.applyAsDouble(i) < MUCH_TIME;
+        int[] brief = which(seen, cheap.and(i -> isFrequent(seen, i)));
+        int[] others = which(seen, cheap.and(i -> !isFrequent(seen, i)));
         boolean both = frequent.length > 0 && rare.length > 0;
         double most = COUNT_PART * (both ? FREQUENT_PART : 1);
         double rest = both ? COUNT_PART - most : COUNT_PART;
         return new Plan(
                 counted(seen, frequent, most, PERIOD_NANOS, LENGTH_NANOS),
                 counted(seen, rare, rest, PERIOD_NANOS_RARE, LENGTH_NANOS_RARE),
-                timed(seen, dear, 0.75, TIMED_LENGTH_NANOS),
-                timed(seen, others, 0.25, TIMED_LENGTH_NANOS_OTHERS));
+                timed(seen, dear, 0.6, TIMED_LENGTH_NANOS),
+                timed(seen, brief, 0.25, TIMED_LENGTH_NANOS),
+                timed(seen, others, 0.15, TIMED_LENGTH_NANOS_OTHERS));
+    }
+
+    private static boolean isFrequent(Observation seen, int function) {
+        return 1e9 * seen.rate.applyAsDouble(function) >= FREQUENT;
     }
 
     private static int[] which(Observation seen, IntPredicate belongs) {

@@ -185,8 +185,9 @@ final class Slicer {
         write(0, next.frequent());
         write(1, next.rare());
         write(2, next.dear());
-        write(3, next.others());
-        for (Slicing timed : new Slicing[] {next.dear(), next.others()}) {
+        write(3, next.brief());
+        write(4, next.others());
+        for (Slicing timed : new Slicing[] {next.dear(), next.brief(), next.others()}) {
             for (int function : timed.functions()) {
                 time(function, timed, seen);
             }

@@ -20,6 +20,10 @@ final class FunctionSums {
     /// extrapolated.
     private static final double UNTOLD_MAX = 1;
 
+    /// Share of a sliced function's calls that its timed calls must stand for. Until a slice times a busy function,
+    /// only its very first calls are: they took longer, because nothing was in the caches yet.
+    private static final double TIMED_PART_MIN = 0.1;
+
     final LatencyBuilder latency = new LatencyBuilder();
 
     /// Whether all of its calls are recorded.
@@ -174,6 +178,9 @@ final class FunctionSums {
         long calls = Math.max(whole ? entered : Math.max(Math.round(told), entered), timed);
         OptionalDouble error =
                 known ? Confidence.relativeError(variance + deviation * deviation, calls) : OptionalDouble.empty();
+        if (function.isSliced() && durations.count() < TIMED_PART_MIN * calls) {
+            return profile(Latency.NONE, 0, calls, whole, error, OptionalLong.empty(), OptionalLong.empty());
+        }
         return profile(durations, timed, calls, whole, error, durations.totalNanosOf(calls), OptionalLong.empty());
     }
 

@@ -11,7 +11,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Iterator;
 import java.util.List;
-import java.util.stream.LongStream;
 import org.HdrHistogram.Histogram;
 import org.HdrHistogram.HistogramIterationValue;
 import org.mdlagent.arch.layout.ArcDescriptor;
@@ -297,7 +296,7 @@ public final class SessionImage {
     /// Gives a thread its row of a function, with these durations and this part of them spent outside of
     /// callees.
     public void exactRow(long thread, int function, long self, long... ticks) {
-        putRow(thread, function, row(function, self, ticks));
+        putRow(thread, function, row(function, self, 1, ticks));
         count(thread, function, ticks.length);
     }
 
@@ -314,23 +313,15 @@ public final class SessionImage {
     ///
     /// @param weight calls that each of them stands for
     public void rowByChance(long thread, int function, int weight, long... ticks) {
-        exactRow(
-                thread,
-                function,
-                0,
-                LongStream.of(ticks)
-                        .flatMap(tick -> LongStream.generate(() -> tick).limit(weight))
-                        .toArray());
-        long rows = bytes.getLong((int) (thread + ThreadDescriptor.ROWS)) - BASE;
-        long row = bytes.getLong((int) (rows + (long) function * Long.BYTES)) - BASE;
-        putLong(row + RowDescriptor.SAMPLES, ticks.length);
-        putInt(row + RowDescriptor.WEIGHT, weight);
+        putRow(thread, function, sampledRow(function, weight, ticks));
+        count(thread, function, weight * ticks.length);
     }
 
-    /// Gives the last thread, or one that nobody has, its row of a sampled function, with these durations.
+    /// Gives the last thread, or one that nobody has, its row of a sampled function, with these durations. They stand
+    /// for its estimated calls.
     public void timedRow(int function, long... ticks) {
-        long row = row(function, 0, ticks);
-        putLong(row + RowDescriptor.SAMPLES, ticks.length);
+        double calls = bytes.getDouble((int) (functionAt(function) + FunctionDescriptor.CALLS));
+        long row = sampledRow(function, Math.max(1, (int) (calls / ticks.length)), ticks);
         putRow(bytes.getLong((int) HeaderDescriptor.THREADS) == 0 ? thread(0) : lastThread(), function, row);
     }
 
@@ -356,19 +347,26 @@ public final class SessionImage {
         return at;
     }
 
-    private long row(int function, long self, long... ticks) {
+    private long sampledRow(int function, int weight, long... ticks) {
+        long row = row(function, 0, weight, ticks);
+        putLong(row + RowDescriptor.SAMPLES, ticks.length);
+        putInt(row + RowDescriptor.WEIGHT, weight);
+        return row;
+    }
+
+    private long row(int function, long self, int weight, long... ticks) {
         long row = allocateFigures(RowDescriptor.SIZE);
         Histogram histogram = new Histogram(1, 1L << 54, 2);
         long total = 0;
         long min = -1;
         long max = 0;
         for (long tick : ticks) {
-            histogram.recordValue(tick);
-            total += tick;
+            histogram.recordValueWithCount(tick, weight);
+            total += weight * tick;
             min = min < 0 ? tick : Math.min(min, tick);
             max = Math.max(max, tick);
         }
-        putLong(row + RowDescriptor.COUNT, ticks.length);
+        putLong(row + RowDescriptor.COUNT, (long) weight * ticks.length);
         putLong(row + RowDescriptor.TOTAL, total);
         putLong(row + RowDescriptor.MIN, min);
         putLong(row + RowDescriptor.MAX, max);

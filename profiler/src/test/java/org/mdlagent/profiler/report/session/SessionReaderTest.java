@@ -571,7 +571,7 @@ class SessionReaderTest {
     @Test
     void shouldDivideAnEstimateAmongItsCallers() throws IOException {
         SessionImage image = SessionImage.callersSample();
-        image.estimate(1, 1_000, 0); // work: hundred times the calls that were timed
+        image.estimate(1, 100, 0); // work: ten times the calls that were timed
         Profile profile = read(image);
 
         assertThat(profile.edges())
@@ -581,7 +581,7 @@ class SessionReaderTest {
                         CallEdge::calls,
                         CallEdge::nanos,
                         CallEdge::samples)
-                .containsExactlyInAnyOrder(tuple("main", 800L, 800_000L, 8L), tuple("", 200L, 200_000L, 2L));
+                .containsExactlyInAnyOrder(tuple("main", 80L, 80_000L, 8L), tuple("", 20L, 20_000L, 2L));
     }
 
     @Test

@@ -59,7 +59,7 @@ class TimeSlicesTest {
             TimeSlices slices = slices(file, false, 1000);
             file.sampled(0, 100, 10, 5_000);
             end(file, slices, 1);
-            file.sampled(0, 200, 10, 7_000);
+            file.sampled(0, 200, 20, 7_000);
             file.sampled(1, 50, 50, 40);
             file.calledBy(1, 0, 50, 40);
             end(file, slices, 2);
@@ -70,7 +70,7 @@ class TimeSlicesTest {
             Profile second = read(1, 2);
             assertThat(second.functions()).extracting(FunctionProfile::calls).containsExactly(200L, 50L, 0L, 0L);
             FunctionProfile first = second.functions().get(0);
-            assertThat(first.sampled()).isEqualTo(10);
+            assertThat(first.sampled()).isEqualTo(20);
             assertThat(first.totalNanos()).hasValue(200 * 7_000);
             assertThat((double) first.latency().percentileNanos(50).getAsLong()).isCloseTo(7_000, within(300.0));
             assertThat(second.edges())
