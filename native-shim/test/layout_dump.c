@@ -398,6 +398,7 @@ int main(void) {
   FIELD(mdl_rate_spread, rate_nanos);
   FIELD(mdl_rate_spread, squares);
   FIELD(mdl_rate_spread, pairs);
+  FIELD(mdl_rate_spread, peak);
   SIZE(mdl_rate_spread);
   FIELD(mdl_instruction, target);
   FIELD(mdl_instruction, length);

@@ -95,6 +95,7 @@ static void shouldTimeCallsInDurationSlicesAndCountThemApart(void) {
   call(1);
   slices_begin();
   CHECK_EQUAL(functions[1].mean, 4);
+  CHECK_EQUAL(functions[1].weight, 4 * PERIOD / LENGTH);
   CHECK_EQUAL(functions[1].remaining, 1);
   call(1);
   slices_close();
@@ -102,6 +103,20 @@ static void shouldTimeCallsInDurationSlicesAndCountThemApart(void) {
   CHECK_EQUAL(functions[1].remaining, 0);
   CHECK_EQUAL(calls(1), 2);
   CHECK_EQUAL(calls(1) - apart[1], 0);
+}
+
+/* 300 calls while it settles make a thousand in the slice: one of 15 is 64 or so. */
+static void shouldTimeFewerCallsInABurst(void) {
+  follow(3, true);
+  means[1] = 4;
+  slices_open(PERIOD);
+  for (int i = 0; i < SETTLING; i++) {
+    call(1);
+  }
+  slices_begin();
+  CHECK_EQUAL(functions[1].mean, 15);
+  CHECK_EQUAL(functions[1].weight, 15 * PERIOD / LENGTH);
+  slices_close();
 }
 
 /* Probes go off earlier, and the program's CPU time goes on. */
@@ -214,6 +229,7 @@ TESTS({"shouldSumSquaredDifferencesOfNeighbouringRates", shouldSumSquaredDiffere
       {"shouldSwitchEntriesOnForASliceAndLeaveExitsOff", shouldSwitchEntriesOnForASliceAndLeaveExitsOff},
       {"shouldNotCountCallsWhileASliceSettles", shouldNotCountCallsWhileASliceSettles},
       {"shouldTimeCallsInDurationSlicesAndCountThemApart", shouldTimeCallsInDurationSlicesAndCountThemApart},
+      {"shouldTimeFewerCallsInABurst", shouldTimeFewerCallsInABurst},
       {"shouldNotCountCallsOfASliceThatIsClosedTooLate", shouldNotCountCallsOfASliceThatIsClosedTooLate},
       {"shouldTakeFunctionsInTurn", shouldTakeFunctionsInTurn},
       {"shouldBeginWithAStepWhenThePlanHasOthers", shouldBeginWithAStepWhenThePlanHasOthers},

@@ -79,11 +79,12 @@ struct mdl_rate_spread {
   double rate_nanos; /* 24 CPU time over which the rate was measured; 0: no rate */
   double squares;    /* 32 sum over pairs of successive rates r, s in times t, u: (r - s)^2 / (1/t + 1/u), in calls^2 per nanosecond */
   uint64_t pairs;    /* 40 their number */
+  double peak;       /* 48 the highest rate so far */
 };
 
 struct mdl_slice_plan {
   uint64_t apart;        /*  0 uint64_t[function_capacity]: calls outside of count slices, modulo 2^64 */
-  uint64_t means;        /*  8 uint32_t[function_capacity]: means of duration slices */
+  uint64_t means;        /*  8 uint32_t[function_capacity]: least means of duration slices */
   uint64_t begun;        /* 16 uint64_t[function_capacity]: calls at the start of the open slice; private to the shim */
   double ticks_per_nano; /* 24 */
   uint64_t spreads;      /* 32 struct mdl_rate_spread[function_capacity] */
@@ -286,7 +287,7 @@ static_assert(offsetof(struct mdl_api, entry_slow) == 152, "mdl_api.entry_slow")
 static_assert(sizeof(struct mdl_instruction) == 16, "mdl_instruction");
 static_assert(sizeof(struct mdl_pc_place) == 32, "mdl_pc_place");
 static_assert(sizeof(struct mdl_slicing) == 200, "mdl_slicing");
-static_assert(sizeof(struct mdl_rate_spread) == 48, "mdl_rate_spread");
+static_assert(sizeof(struct mdl_rate_spread) == 56, "mdl_rate_spread");
 static_assert(sizeof(struct mdl_api) == 736, "mdl_api");
 
 #endif

@@ -16,6 +16,7 @@ void rate_spread_add(struct mdl_rate_spread *spread, uint64_t calls, uint64_t na
     spread->squares += difference * difference / (1 / time + 1 / spread->rate_nanos);
     spread->pairs++;
   }
+  spread->peak = rate > spread->peak ? rate : spread->peak;
   spread->rate = rate;
   spread->rate_nanos = time;
   spread->calls = 0;

@@ -12,6 +12,8 @@
 
 /* Application threads close an overdue slice (lease.c) after LATE times its length. */
 enum { LATE = 8 };
+/* Calls of a function that a slice times, at most, as far as is known when it begins; and limits of what one stands for. */
+enum { TIMED_MAX = 64, MEAN_MAX = 1 << 20, WEIGHT_MAX = 1 << 24 };
 
 static struct {
   struct mdl_slice_plan *plan;
@@ -109,13 +111,43 @@ static void note_rates(uint64_t cpu) {
   }
 }
 
-static void time_calls(bool on) {
-  const uint32_t *means = (const uint32_t *)slices.plan->means;
+/* The planned mean, or a higher one where a burst is possible: timing a call takes many times as long as a short function, also in the
+ * durations of its callers. The highest rate of a count slice, and the calls while this slice settled, say how many may come. */
+static uint32_t mean_of(uint32_t index) {
+  const struct mdl_slicing *slicing = slices.open;
+  double rate = ((const struct mdl_rate_spread *)slices.plan->spreads)[index].peak;
+  if (slicing->settling_nanos) {
+    double settled = (double)(calls_of(index) - begun()[index]) / (double)slicing->settling_nanos;
+    rate = settled > rate ? settled : rate;
+  }
+  double least = rate * (double)slicing->length_nanos / TIMED_MAX;
+  uint32_t planned = ((const uint32_t *)slices.plan->means)[index];
+  return least > planned ? (uint32_t)(least < MEAN_MAX ? least : MEAN_MAX) : planned;
+}
+
+/* How many calls a timed one stands for: also those between two slices of its function. */
+static uint32_t weight_of(uint32_t mean) {
+  const struct mdl_slicing *slicing = slices.open;
+  double slices_of_all = (double)slicing->count / (double)slicing->step;
+  double weight = mean * slices_of_all * (double)slicing->period_nanos / (double)slicing->length_nanos;
+  return weight > WEIGHT_MAX ? WEIGHT_MAX : weight > mean + 1 ? (uint32_t)weight : mean + 1;
+}
+
+static void time_calls(void) {
   struct mdl_function *functions = (struct mdl_function *)session->functions;
   for (int64_t i = 0; i < slices.count; i++) {
-    uint32_t index = list()[i];
-    __atomic_store_n(&functions[index].mean, on ? means[index] : 0, __ATOMIC_RELEASE);
-    __atomic_store_n(&functions[index].remaining, on, __ATOMIC_RELAXED);
+    uint32_t index = list()[i], mean = mean_of(index);
+    __atomic_store_n(&functions[index].weight, weight_of(mean), __ATOMIC_RELAXED);
+    __atomic_store_n(&functions[index].mean, mean, __ATOMIC_RELEASE);
+    __atomic_store_n(&functions[index].remaining, 1, __ATOMIC_RELAXED);
+  }
+}
+
+static void stop_timing(void) {
+  struct mdl_function *functions = (struct mdl_function *)session->functions;
+  for (int64_t i = 0; i < slices.count; i++) {
+    __atomic_store_n(&functions[list()[i]].mean, 0, __ATOMIC_RELEASE);
+    __atomic_store_n(&functions[list()[i]].remaining, 0, __ATOMIC_RELAXED);
   }
 }
 
@@ -149,7 +181,7 @@ uint64_t slices_begin(void) {
   struct mdl_slicing *slicing = slices.open;
   uint64_t begin = agent_nanos();
   if (slicing->timed) {
-    time_calls(true);
+    time_calls();
   } else {
     count_apart();
   }
@@ -167,7 +199,7 @@ void slices_close(void) {
   uint64_t cpu = (uint64_t)record_program_cpu_nanos() - slices.cpu;
   record_disarm(list(), slices.count);
   if (slicing->timed) {
-    time_calls(false);
+    stop_timing();
   }
   if (slicing->timed || late) {
     count_apart();

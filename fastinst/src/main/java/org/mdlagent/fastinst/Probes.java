@@ -338,11 +338,6 @@ public final class Probes {
         functions.setTier(function, new Tier(mean), weight);
     }
 
-    /// Changes how many calls each call timed by chance stands for.
-    public void setWeight(int function, int weight) {
-        functions.setWeight(function, weight);
-    }
-
     /// Excludes a function from recording, or includes it. Its probes are not switched.
     public void leaveOut(int function, boolean out) {
         functions.leaveOut(function, out);

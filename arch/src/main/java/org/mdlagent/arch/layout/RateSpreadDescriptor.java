@@ -9,8 +9,9 @@ public final class RateSpreadDescriptor {
     public static final long RATE_NANOS = 24;
     public static final long SQUARES = 32;
     public static final long PAIRS = 40;
+    public static final long PEAK = 48;
 
-    public static final long SIZE = 48;
+    public static final long SIZE = 56;
 
     private RateSpreadDescriptor() {}
 }

@@ -184,11 +184,6 @@ public final class FunctionTable {
         }
     }
 
-    /// Changes how many calls each call timed by chance stands for.
-    public void setWeight(int index, int weight) {
-        records.writer(index).setWeight(weight);
-    }
-
     /// Writes a function's record, or what has changed while its image was closed.
     void describe(int index) {
         ProbedFunction function = functions.get(index);

@@ -81,6 +81,10 @@ public final class SlicePolicy {
     static final double TIMED_MIN = 2;
     static final double TIMED_MAX = 64;
 
+    /// The least sampling factor of a frequent function. It may be called in bursts: then, if half of its calls were
+    /// timed, so would be half of its callees', which prolongs it.
+    static final int MEAN_MIN = 8;
+
     /// Nanoseconds for the agent to wake up twice and to open and close a slice without functions.
     public static final double FIXED_NANOS = 20e3;
 
@@ -227,6 +231,7 @@ public final class SlicePolicy {
         double room = TIMING_PART * slicing.lengthNanos() * ticksPerNano / cost.timedByChance(1) / slicing.step();
         double expected = rate * pace * slicing.lengthNanos();
         double wanted = expected / Math.clamp(room, TIMED_MIN, TIMED_MAX);
-        return Integer.highestOneBit((int) Math.clamp(wanted * Math.sqrt(2), 2, 1 << 20));
+        int least = 1e9 * rate >= FREQUENT ? MEAN_MIN : 2;
+        return Integer.highestOneBit((int) Math.clamp(wanted * Math.sqrt(2), least, 1 << 20));
     }
 }

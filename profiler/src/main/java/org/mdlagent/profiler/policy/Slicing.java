@@ -11,9 +11,4 @@ public record Slicing(int[] functions, int step, boolean timed, double periodNan
     static Slicing none(boolean timed) {
         return new Slicing(new int[0], 0, timed, 0, 0);
     }
-
-    /// The duty cycle of each function.
-    public double duty() {
-        return functions.length == 0 ? 0 : lengthNanos / periodNanos * step / functions.length;
-    }
 }

@@ -120,7 +120,7 @@ public final class SampledProfiler implements Collector {
         waiting = new Waiting(header);
         pcs = new PcSamples(api, probes, ticksPerNano, log);
         policy = new SlicePolicy(cost, budget, ticksPerNano);
-        slicer = new Slicer(api, probes, policy, ticksPerNano);
+        slicer = new Slicer(api, policy, ticksPerNano);
         estimates = new CallEstimates(probes, slicer, cost, header, ticksPerNano);
         chance = new ChanceTiming(probes, cost, budget * tscHz);
         rings = new RingDrain(api, probes.returnSites()::at);

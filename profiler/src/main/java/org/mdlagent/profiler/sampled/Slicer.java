@@ -6,10 +6,8 @@ import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.layout.RateSpreadDescriptor;
 import org.mdlagent.arch.layout.SlicePlanDescriptor;
 import org.mdlagent.arch.layout.SlicingDescriptor;
-import org.mdlagent.arch.session.FunctionRecordWriter;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.shim.NativeApi;
-import org.mdlagent.fastinst.Probes;
 import org.mdlagent.profiler.policy.SlicePolicy;
 import org.mdlagent.profiler.policy.Slicing;
 
@@ -22,7 +20,6 @@ final class Slicer {
     private static final double EACH_WEIGHT = 0.2;
 
     private final NativeApi api;
-    private final Probes probes;
     private final SlicePolicy policy;
     private final double ticksPerNano;
 
@@ -54,9 +51,8 @@ final class Slicer {
     /// Nanoseconds to open and close a slice per function in it, without the fixed cost.
     private double switching = 50;
 
-    Slicer(NativeApi api, Probes probes, SlicePolicy policy, double ticksPerNano) {
+    Slicer(NativeApi api, SlicePolicy policy, double ticksPerNano) {
         this.api = api;
-        this.probes = probes;
         this.policy = policy;
         this.ticksPerNano = ticksPerNano;
     }
@@ -226,12 +222,9 @@ final class Slicer {
         Memory.putLong(at + SlicingDescriptor.LENGTH_NANOS, (long) slicing.lengthNanos());
     }
 
-    /// A timed call stands for the calls between two of its function's duration slices.
     private void time(int function, Slicing slicing, SlicePolicy.Observation seen) {
         double rate = seen.rate().applyAsDouble(function);
         int mean = policy.mean(slicing, rate > 0 ? rate : 0, seen.pace());
-        FunctionRecordWriter record = new FunctionRecordWriter(probes.function(function));
         Memory.putInt(means + (long) function * Integer.BYTES, mean);
-        record.setWeight((int) Math.clamp(mean / slicing.duty(), mean + 1, 1 << 24));
     }
 }
