@@ -42,7 +42,8 @@ public final class Attachment {
     /// The agent's variables, which are its user's when that is this user.
     private static final List<String> VARIABLES = List.of("HOME", "XDG_STATE_HOME", "MDL_CONFIG", "MDL_JVM_EXTRA");
 
-    private static final long POLL_NANOS = 5_000_000;
+    /// The command and the agent's start compete for processors.
+    private static final long POLL_NANOS = 20_000_000;
 
     /// A loaded machine, and a program with a hundred thousand functions, take some of it.
     private static final long READY_NANOS = 120_000_000_000L;
@@ -183,7 +184,7 @@ public final class Attachment {
             if (!Objects.equals(start, ProgramState.start(pid))) {
                 throw CommandFailure.failed("process " + pid + " (" + target.name() + ") has ended", null);
             }
-            found = mdl.store().of(pid, start, directory);
+            found = found == null ? mdl.store().of(pid, start, directory) : found;
             if (found == null && target.effectiveUser() != Posix.effectiveUser()) {
                 return null;
             }
