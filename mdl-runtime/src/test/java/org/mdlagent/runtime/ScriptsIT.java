@@ -33,6 +33,7 @@ class ScriptsIT {
 
     private Path input;
     private Process attached;
+    private ProcessHandle runByScript;
 
     @BeforeEach
     void writeInput() throws Exception {
@@ -48,6 +49,9 @@ class ScriptsIT {
     void end() throws Exception {
         if (attached != null) {
             attached.destroyForcibly().waitFor();
+        }
+        if (runByScript != null) {
+            runByScript.destroyForcibly();
         }
     }
 
@@ -387,13 +391,14 @@ class ScriptsIT {
                         directory.resolve("done").toString())
                 .start();
         long pid = Long.parseLong(running.inputReader().readLine());
+        runByScript = ProcessHandle.of(pid).orElseThrow();
         Path session = Path.of(running.inputReader().readLine());
         assertThat(session).isDirectory();
 
         running.destroy();
 
         assertThat(running.waitFor()).isEqualTo(128 + 15);
-        assertThat(ProcessHandle.of(pid)).isEmpty();
+        assertThat(runByScript.isAlive()).isFalse();
         assertThat(session).doesNotExist();
     }
 
