@@ -50,13 +50,6 @@ final class CallEstimate {
     /// Calls by which `blocks` may be too low because counting took longer than predicted.
     private double doubtful;
 
-    /// CPU time of saturated blocks, their calls, and by how much these may be too low. In a saturated block
-    /// counting took so much of the time in slices that the rate may be twice as high.
-    private double saturated;
-
-    private double saturatedCalls;
-    private double saturatedDoubt;
-
     /// The current block: its CPU time, CPU time in slices, predicted cost with warm caches, calls in slices,
     /// and number of slices.
     private double waiting;
@@ -106,8 +99,7 @@ final class CallEstimate {
     void addExact(double calls, double nanos) {
         exact += calls;
         if (nanos > 0) {
-            observed += nanos;
-            follow(calls / nanos, nanos);
+            observe(calls / nanos, nanos);
         }
     }
 
@@ -117,7 +109,8 @@ final class CallEstimate {
         gaps += nanos;
     }
 
-    private void follow(double newest, double nanos) {
+    private void observe(double newest, double nanos) {
+        observed += nanos;
         double kept = Math.exp(-nanos / LATE_NANOS);
         double fresh = LATE_NANOS * (1 - kept);
         lateCalls = kept * lateCalls + fresh * newest;
@@ -177,21 +170,13 @@ final class CallEstimate {
 
     private void endBlock() {
         double newest = waitingCalls / waitingInSlices;
-        double tooLow = tooLow(newest);
-        if (DOUBT * waitingHot > waitingInSlices / 2) {
-            saturated += waiting;
-            saturatedCalls += newest * waiting;
-            saturatedDoubt += tooLow * waiting;
-        } else {
-            observed += waiting;
-            blocks += newest * waiting;
-            doubtful += tooLow * waiting;
-        }
+        blocks += newest * waiting;
+        doubtful += waiting * tooLow(newest);
         addVariance(newest, waiting * Math.max(0, waiting - waitingInSlices) / waitingInSlices);
         slices += waitingSlices;
         unseen += Math.max(0, waiting - waitingInSlices);
         meet(newest);
-        follow(newest, waiting);
+        observe(newest, waiting);
         forgetBlock();
     }
 
@@ -212,10 +197,11 @@ final class CallEstimate {
         return variance == 0 ? 1 : variance * variance / variancesPerFreedom;
     }
 
-    /// By how much the block's rate may be too low.
+    /// By how much the block's rate may be too low: at most as much again, as where counting took twice as long as
+    /// the rest of the program. In the first slices of a busy program it may have taken nearly all of the time.
     private double tooLow(double newest) {
         double nanos = waitingInSlices - DOUBT * waitingHot;
-        double most = nanos > 0 ? waitingCalls / nanos : RATE_LIMIT;
+        double most = Math.min(nanos > 0 ? waitingCalls / nanos : RATE_LIMIT, 2 * newest);
         return Math.max(0, Math.min(most, RATE_LIMIT) - newest);
     }
 
@@ -244,13 +230,7 @@ final class CallEstimate {
     /// Estimated calls in gaps. A rate is extrapolated to no more time than it was observed in: the first
     /// milliseconds of a program, its initialization, say little about the following seconds.
     private double gapCalls() {
-        double unknown = isMostlySaturated() ? gaps : gaps + saturated;
-        return unknown == 0 || observed == 0 ? 0 : (exact + blocks) * Math.min(1, unknown / observed);
-    }
-
-    /// Whether saturated blocks are the better evidence; if not, they are taken for gaps.
-    private boolean isMostlySaturated() {
-        return saturated > observed;
+        return gaps == 0 || observed == 0 ? 0 : (exact + blocks) * Math.min(1, gaps / observed);
     }
 
     private double lateRate() {
@@ -268,15 +248,14 @@ final class CallEstimate {
 
     /// The function's calls so far.
     double calls() {
-        return exact + blocks + (isMostlySaturated() ? saturatedCalls : 0) + gapCalls() + waitingCalls();
+        return exact + blocks + gapCalls() + waitingCalls();
     }
 
     /// Variance of a normal distribution whose 95 % interval is as wide as that of [#calls].
     double variance() {
         double waited = slices == 0 && !isKnown() ? RATE_MAX * waiting : waitingCalls();
         double unmet = guessed + gapCalls() + waited;
-        double doubt = doubtful + (isMostlySaturated() ? saturatedDoubt : 0);
-        double guess = square(unmet / Confidence.QUANTILE_95) + square(doubt / Confidence.QUANTILE_95);
+        double guess = square(unmet / Confidence.QUANTILE_95) + square(doubtful / Confidence.QUANTILE_95);
         if (slices == 0) {
             return guess;
         }
