@@ -137,7 +137,7 @@ final class ProbesCommand implements Command {
         StringBuilder lines = new StringBuilder();
         for (int i = first; i < all.size(); i++) {
             String line = line(all.get(i));
-            if (lines.length() + line.length() > ANSWER_CHARS) {
+            if (!lines.isEmpty() && lines.length() + line.length() > ANSWER_CHARS) {
                 break;
             }
             lines.append(line);

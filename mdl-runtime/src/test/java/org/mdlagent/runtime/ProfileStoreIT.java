@@ -87,7 +87,7 @@ class ProfileStoreIT {
                         (long) n * i + 1,
                         true,
                         OptionalDouble.empty(),
-                        false,
+                        true,
                         0,
                         OptionalLong.of(i),
                         OptionalLong.empty(),
