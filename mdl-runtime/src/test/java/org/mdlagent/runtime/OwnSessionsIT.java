@@ -3,6 +3,7 @@ package org.mdlagent.runtime;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -102,6 +103,38 @@ class OwnSessionsIT {
         assertThat(ofRoot.err()).contains("another user (uid 65534)", "sudo -u '#65534' mdl");
         assertThat(Files.getAttribute(session.resolve("session.mdl"), "unix:uid"))
                 .isEqualTo(65534);
+    }
+
+    @Test
+    void shouldSayToRootWhoMayAskAProcessOfAnotherUser() throws Exception {
+        assumeRoot();
+        letStrangersIn();
+        List<String> command = new ArrayList<>(STRANGER);
+        command.addAll(
+                List.of(Dist.mdl(), "run", "-o", directory.resolve("theirs").toString(), "--", "cat"));
+        Process run = new ProcessBuilder(command).start();
+        try {
+            Dist.await("the program", () -> run.children().anyMatch(OwnSessionsIT::isCatWithAgent));
+            long cat = run.children().findFirst().orElseThrow().pid();
+
+            for (String verb : List.of("detach", "report")) {
+                assertThat(mdl(List.of(), verb, Long.toString(cat)).err())
+                        .contains("the session of process " + cat + " is of another user", "sudo -u '#65534' mdl");
+            }
+        } finally {
+            run.outputWriter().close();
+            assertThat(run.waitFor()).isZero();
+        }
+    }
+
+    private static boolean isCatWithAgent(ProcessHandle process) {
+        Path seen = Path.of("/proc", Long.toString(process.pid()));
+        try {
+            return Files.readString(seen.resolve("comm")).equals("cat\n")
+                    && Files.readString(seen.resolve("maps")).contains("/libmdlagent.so");
+        } catch (IOException e) {
+            return false; // it has just begun
+        }
     }
 
     @Test
