@@ -32,6 +32,19 @@ public final class ProgramState {
         return session.ended() == null && session.start().equals(start(session.pid()));
     }
 
+    /// The id of the user that a process with the agent runs as; null if that is this user, or if it has no agent.
+    static @Nullable Object otherUser(String pid) {
+        Path process = Path.of("/proc", pid);
+        try {
+            Object user = Files.getAttribute(process, "unix:uid");
+            boolean other = !user.equals(Posix.effectiveUser());
+            String maps = other ? Files.readString(process.resolve("maps"), StandardCharsets.ISO_8859_1) : "";
+            return maps.contains("/libmdlagent.so") ? user : null;
+        } catch (IOException e) {
+            return null; // it may not be looked at, or has ended
+        }
+    }
+
     /// The start of an existing process, which may be a zombie; null if there is none.
     public static SessionFacts.@Nullable ProcessStart start(int pid) {
         try {

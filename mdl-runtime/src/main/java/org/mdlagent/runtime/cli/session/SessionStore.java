@@ -249,40 +249,23 @@ public final class SessionStore {
     }
 
     private static String absent(String wanted) {
-        if (otherUserOf(wanted) != null) {
-            return "the session of process " + wanted + " is of another user";
+        if (!isRunning(wanted)) {
+            return "there is no session " + wanted;
         }
-        return isRunning(wanted) ? "process " + wanted + " has no agent" : "there is no session " + wanted;
+        return ProgramState.otherUser(wanted) == null
+                ? "process " + wanted + " has no agent"
+                : "the session of process " + wanted + " is of another user";
     }
 
     private static String remedy(String wanted) {
-        Object other = otherUserOf(wanted);
-        if (other != null) {
-            return "sessions are private, also from root; ask as that user: sudo -u '#" + other + "' mdl ...";
+        if (!isRunning(wanted)) {
+            return "mdl list sessions lists them";
         }
-        return isRunning(wanted)
+        Object other = ProgramState.otherUser(wanted);
+        return other == null
                 ? "try: mdl attach " + wanted + ", or mdl top --attach " + wanted
                         + "; or start the program with it: mdl run -- PROGRAM"
-                : "mdl list sessions lists them";
-    }
-
-    /// The id of the user that a process with an agent runs as, null if that is this user or it has none.
-    private static @Nullable Object otherUserOf(String wanted) {
-        if (!isRunning(wanted)) {
-            return null;
-        }
-        Path process = Path.of("/proc", wanted);
-        try {
-            Object user = Files.getAttribute(process, "unix:uid");
-            boolean other = !user.equals(Posix.effectiveUser());
-            return other
-                            && Files.readString(process.resolve("maps"), StandardCharsets.ISO_8859_1)
-                                    .contains("/libmdlagent.so")
-                    ? user
-                    : null;
-        } catch (IOException e) {
-            return null; // it may not be looked at, or has ended
-        }
+                : "sessions are private, also from root; ask as that user: sudo -u '#" + other + "' mdl ...";
     }
 
     private static boolean isRunning(String wanted) {
