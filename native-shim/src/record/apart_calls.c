@@ -17,6 +17,7 @@
 #include "os/self.h"
 #include "os/sys.h"
 #include "record/rows.h"
+#include "record/tier.h"
 #include "session/apart.h"
 #include "session/blocks.h"
 #include "session/family.h"
@@ -33,7 +34,7 @@
 #include <unistd.h>
 #include <x86intrin.h>
 
-enum { WEIGHT_MAX = 1 << 24, LEVELS_MAX = 256 /* recursion: nested calls of a function all count their ticks */ };
+enum { LEVELS_MAX = 256 /* recursion: nested calls of a function all count their ticks */ };
 static const uint64_t SOMETIMES_NANOS = 200000000u;
 
 /* A process's file. */
@@ -196,7 +197,7 @@ static void take_extremes(const struct mdl_row *row, struct mdl_row *sums, uint6
     sums->min = row->min < sums->min ? row->min : sums->min;
     sums->max = row->max > sums->max ? row->max : sums->max;
   }
-  if (row->weight > sums->weight && row->weight <= WEIGHT_MAX) {
+  if (row->weight > sums->weight && row->weight <= TIER_WEIGHT_MAX) {
     sums->weight = row->weight;
   }
 }
@@ -231,7 +232,7 @@ static void take_row(struct reading *reading, struct mdl_thread *block, uint32_t
 
 static void take_rows(struct reading *reading, struct mdl_thread *block, const uint64_t *rows, uint64_t ticks) {
   uint32_t count = __atomic_load_n(&session->function_count, __ATOMIC_ACQUIRE);
-  reading->calls = 4 * (ticks + WEIGHT_MAX); /* each call is in count, samples and one slot */
+  reading->calls = 4 * (ticks + TIER_WEIGHT_MAX); /* each call is in count, samples and one slot */
   reading->time = LEVELS_MAX * ticks;
   for (uint32_t i = 0; block->rows && i < count && reading->claimed <= APART_ROOM; i++) {
     if (rows[i]) {

@@ -5,6 +5,7 @@
 #include "record/lease.h"
 #include "record/program_cpu.h"
 #include "record/rate_spread.h"
+#include "record/tier.h"
 #include "session/blocks.h"
 #include "session/memory.h"
 
@@ -12,8 +13,8 @@
 
 /* Application threads close an overdue slice (lease.c) after LATE times its length. */
 enum { LATE = 8 };
-/* Calls of a function that a slice times, at most, as far as is known when it begins; and limits of what one stands for. */
-enum { TIMED_MAX = 64, MEAN_MAX = 1 << 20, WEIGHT_MAX = 1 << 24 };
+/* Calls of a function that a slice times, at most, as far as is known when it begins; and the highest mean. */
+enum { TIMED_MAX = 64, MEAN_MAX = 1 << 20 };
 
 static struct {
   struct mdl_slice_plan *plan;
@@ -130,7 +131,7 @@ static uint32_t weight_of(uint32_t mean) {
   const struct mdl_slicing *slicing = slices.open;
   double slices_of_all = (double)slicing->count / (double)slicing->step;
   double weight = mean * slices_of_all * (double)slicing->period_nanos / (double)slicing->length_nanos;
-  return weight > WEIGHT_MAX ? WEIGHT_MAX : weight > mean + 1 ? (uint32_t)weight : mean + 1;
+  return weight > TIER_WEIGHT_MAX ? TIER_WEIGHT_MAX : weight > mean + 1 ? (uint32_t)weight : mean + 1;
 }
 
 static void time_calls(void) {

@@ -24,6 +24,9 @@
 
 #include <mdl/layout.h>
 
+/* Maximum weight of a call. */
+enum { TIER_WEIGHT_MAX = 1 << 24 };
+
 /* The weight of a call that begins; 0: the call is not timed. */
 uint32_t tier_weight(struct mdl_thread *thread, const struct mdl_function *function, uint32_t mean);
 
