@@ -81,6 +81,9 @@ int main(void) {
   FIELD(mdl_header, id);
   FIELD(mdl_header, directory);
   FIELD(mdl_header, new_callers);
+  FIELD(mdl_header, mount_namespace);
+  FIELD(mdl_header, root_device);
+  FIELD(mdl_header, root_inode);
   SIZE(mdl_header);
   FIELD(mdl_function, address);
   FIELD(mdl_function, deadline);

@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #define MDL_MAGIC 0x31535345534c444dULL /* "MDLSESS1", little-endian */
-#define MDL_VERSION 20u /* raised with each change of what a session holds */
+#define MDL_VERSION 21u /* raised with each change of what a session holds */
 
 enum mdl_session_state { MDL_STARTING = 0, MDL_ARMED = 1, MDL_ENDED = 2, MDL_AGENT_DEAD = 3 };
 /* MDL_EXACT: every call is recorded, else a sample. MDL_MIXED: a function may have a mean, so threads have rows and countdowns.
@@ -127,7 +127,10 @@ struct mdl_header {
   char id[512];               /* 1536 NAME-PID-TIME */
   char directory[1024];       /* 2048 the session's directory */
   uint64_t new_callers;       /* 3072 newest struct mdl_caller; a list through .next_new, from which the agent learns of them */
-  uint8_t reserved2[1016];    /* 3080 */
+  uint64_t mount_namespace;   /* 3080 inode of /proc/self/ns/mnt, 0 when unknown; together with the root directory it tells */
+  uint64_t root_device;       /* 3088               whether a reader that does not find the session's directory */
+  uint64_t root_inode;        /* 3096               could have found it */
+  uint8_t reserved2[992];     /* 3104 */
 };
 
 /* Data shared by the machine code at a function's sites. Application threads write the first cache line, the agent alone

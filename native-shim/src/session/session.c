@@ -140,6 +140,18 @@ static uint64_t start_ticks(void) {
   return at ? strtoull(at + 1, NULL, 10) : 0;
 }
 
+/* Where this process sees its files. */
+static void tell_view(struct mdl_header *header) {
+  struct stat status;
+  if (stat("/", &status) == 0) {
+    header->root_device = status.st_dev;
+    header->root_inode = status.st_ino;
+  }
+  if (stat("/proc/self/ns/mnt", &status) == 0) {
+    header->mount_namespace = status.st_ino;
+  }
+}
+
 const char *session_create(const struct instant *start) {
   static char reason[128];
   char program[1024], path[PATH_MAX];
@@ -196,6 +208,7 @@ const char *session_create(const struct instant *start) {
   header->clock_cpu_nanos = reading(cpu_nanos);
   read_text("/proc/sys/kernel/random/boot_id", header->boot, sizeof header->boot);
   header->boot[strcspn(header->boot, "\n")] = 0;
+  tell_view(header);
   header->exit_status = -1;
   memcpy(header->program, program, sizeof header->program);
   memcpy(header->id, id, sizeof header->id);

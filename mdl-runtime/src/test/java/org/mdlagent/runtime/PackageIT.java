@@ -39,11 +39,10 @@ class PackageIT {
     private void makePackage(String compression) throws Exception {
         assumeTrue(Dist.works("dpkg"), "no dpkg: this is no Debian");
         run(Map.of("DEB_COMPRESSION", compression), MAKE.toString(), directory.toString());
-        try (Stream<Path> files = Files.list(directory)) {
-            made = files.filter(file -> file.toString().endsWith("_amd64.deb"))
-                    .findFirst()
-                    .orElseThrow();
-        }
+        made = list(directory).stream()
+                .filter(file -> file.toString().endsWith("_amd64.deb"))
+                .findFirst()
+                .orElseThrow();
         root = directory.resolve("root");
     }
 
@@ -91,7 +90,12 @@ class PackageIT {
 
         run("dpkg", "--root=" + root, "--install", made.toString());
         Dist.Outcome ran = runInside("mdl", "run", "--wait", "--report", "--", "/usr/bin/sha256sum", "/usr/bin/env");
+        String library = "LD_PRELOAD=/usr/lib/mdlagent/lib/libmdlagent.so";
+        Dist.Outcome left = runInside("env", "MDL_OPTIONS=wait=true", library, "sha256sum", "/usr/bin/env");
+        // This sees the data in shared memory, but not the session that they belong to.
+        run(Dist.mdl(), "list", "sessions");
         Dist.Outcome page = runInside("mdl", "report", "--format", "html");
+        List<Path> sessions = list(root.resolve("root/.local/state/mdl/sessions"));
         String digest = runInside("/usr/bin/sha256sum", "/usr/bin/env").text();
         String manual;
         try (InputStream text =
@@ -103,10 +107,18 @@ class PackageIT {
         assertThat(ran.status()).as(ran.err()).isZero();
         assertThat(ran.text()).isEqualTo(digest).contains("/usr/bin/env");
         assertThat(ran.err()).startsWith("mdl  sha256sum · pid ").contains("sha256sum+0x");
-        assertThat(page.text()).startsWith("<!DOCTYPE html>");
+        assertThat(left.text()).isEqualTo(digest);
+        assertThat(sessions).hasSize(2);
+        assertThat(page.text()).as(page.err()).startsWith("<!DOCTYPE html>");
         assertThat(manual).startsWith(".TH").contains("\\-\\-report");
         assertThat(files()).isEqualTo(before);
         assertThat(Files.readString(root.resolve("var/lib/dpkg/status"))).doesNotContain("mdlagent");
+    }
+
+    private static List<Path> list(Path directory) throws IOException {
+        try (Stream<Path> files = Files.list(directory)) {
+            return files.toList();
+        }
     }
 
     @Tag("soak")

@@ -78,6 +78,9 @@ public final class HeaderDescriptor {
     public static final long ID = 1536;
     public static final long DIRECTORY = 2048;
     public static final long NEW_CALLERS = 3072;
+    public static final long MOUNT_NAMESPACE = 3080;
+    public static final long ROOT_DEVICE = 3088;
+    public static final long ROOT_INODE = 3096;
 
     public static final long SIZE = 4096;
 
@@ -86,7 +89,7 @@ public final class HeaderDescriptor {
     public static final int SYNC_TMAX = 1;
     public static final int SYNC_MEMBARRIER = 2;
 
-    public static final int VERSION_VALUE = 20;
+    public static final int VERSION_VALUE = 21;
 
     public static final int STATE_STARTING = 0;
     public static final int STATE_ARMED = 1;

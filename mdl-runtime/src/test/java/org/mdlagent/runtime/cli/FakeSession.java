@@ -17,7 +17,7 @@ public final class FakeSession {
     private FakeSession() {}
 
     /// @param pid of a process that is there, which it is then the session of, or of none
-    public static byte[] bytes(String id, long pid, long startSeconds) {
+    public static byte[] bytes(String id, long pid, long startSeconds) throws IOException {
         ByteBuffer bytes = ByteBuffer.allocate(SIZE).order(ByteOrder.LITTLE_ENDIAN);
         bytes.putLong((int) HeaderDescriptor.MAGIC, HeaderDescriptor.MAGIC_VALUE);
         bytes.putInt((int) HeaderDescriptor.VERSION, HeaderDescriptor.VERSION_VALUE);
@@ -33,11 +33,18 @@ public final class FakeSession {
         bytes.putInt((int) HeaderDescriptor.STATE, HeaderDescriptor.STATE_ARMED);
         bytes.putLong((int) HeaderDescriptor.START_REAL_NANOS, startSeconds * 1_000_000_000);
         bytes.putInt((int) HeaderDescriptor.EXIT_STATUS, -1);
+        bytes.putLong((int) HeaderDescriptor.MOUNT_NAMESPACE, inode("/proc/self/ns/mnt"));
+        bytes.putLong((int) HeaderDescriptor.ROOT_DEVICE, (long) Files.getAttribute(Path.of("/"), "unix:dev"));
+        bytes.putLong((int) HeaderDescriptor.ROOT_INODE, inode("/"));
         bytes.put((int) HeaderDescriptor.PROGRAM, "/bin/app".getBytes(StandardCharsets.UTF_8));
         bytes.put((int) HeaderDescriptor.ID, id.getBytes(StandardCharsets.UTF_8));
         // Something behind a hole: a copy must keep both.
         bytes.put(SIZE - 5000, (byte) 42);
         return bytes.array();
+    }
+
+    private static long inode(String path) throws IOException {
+        return (long) Files.getAttribute(Path.of(path), "unix:ino");
     }
 
     /// A finished session in `root/id`.

@@ -59,10 +59,15 @@ public final class SharedMemory {
     /// Maximum time from creating a file to having it open.
     private static final Duration CREATION_MAX = Duration.ofMinutes(1);
 
+    /// Data whose session may be in a container that shares this memory are kept for that long.
+    private static final Duration ELSEWHERE_MAX = Duration.ofDays(1);
+
     private final Path directory;
+    private final FileView own;
 
     SharedMemory(Path directory) {
         this.directory = directory;
+        own = FileView.ofThisProcess();
     }
 
     /// Moves the data of a session into its directory, once no process writes to them any more.
@@ -107,7 +112,8 @@ public final class SharedMemory {
     }
 
     /// Frees the memory of ended programs: moves their data into their sessions' directories, and removes
-    /// data without a session or reader.
+    /// data without a session or reader. A session that is not found may be where this process cannot see it: in a
+    /// container, or below another root directory, with the same shared memory. Its data stay for a day.
     ///
     /// @param sessions lists the known sessions, to find one that was moved
     void reclaim(SessionList sessions) throws IOException {
@@ -183,25 +189,37 @@ public final class SharedMemory {
             } else if (header.getLong((int) HeaderDescriptor.MAGIC) == HeaderDescriptor.MAGIC_VALUE
                     && header.getInt((int) HeaderDescriptor.VERSION) == HeaderDescriptor.VERSION_VALUE) {
                 Path moved = moved(path, sessions);
-                reclaim(data, path, moved == null ? directory(header) : OpenFile.bytes(moved));
+                byte[] session = moved == null ? directory(header) : OpenFile.bytes(moved);
+                if (!reclaim(data, path, session) && (FileView.of(header).equals(own) || isOld(header))) {
+                    OpenFile.remove(path);
+                }
             }
         }
     }
 
+    /// Whether the program last ran so long ago that its session is gone with its container.
+    private static boolean isOld(ByteBuffer header) {
+        long ran = header.getLong((int) HeaderDescriptor.NOW_MONO_NANOS)
+                - header.getLong((int) HeaderDescriptor.START_MONO_NANOS);
+        Instant start = Instant.EPOCH.plusNanos(header.getLong((int) HeaderDescriptor.START_REAL_NANOS));
+        return start.plusNanos(Math.max(ran, 0)).isBefore(Instant.now().minus(ELSEWHERE_MAX));
+    }
+
     /// @param session the directory where the data belong, which may be gone or hold another session
-    private static void reclaim(OpenFile data, byte[] path, byte[] session) throws IOException {
+    /// @return false when the session is not there
+    private static boolean reclaim(OpenFile data, byte[] path, byte[] session) throws IOException {
         try (SessionDirectory opened = SessionDirectory.open(session)) {
             SessionDirectory.Link link = opened.link();
             if (link != null && Arrays.equals(link.target(), path)) {
                 if (link.own() && opened.takesData()) {
                     move(data, path, opened);
                 }
-                return;
+                return true;
             }
         } catch (NoSuchFileException | NotDirectoryException e) {
-            // the session was removed
+            // the session was removed, or is in another container
         }
-        OpenFile.remove(path);
+        return false;
     }
 
     /// The known session whose link leads to a file.

@@ -15,6 +15,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -174,6 +175,36 @@ class SessionStoreTest {
         }
     }
 
+    /// A container's, which shares this memory but not the directory of sessions.
+    @ParameterizedTest
+    @ValueSource(longs = {HeaderDescriptor.MOUNT_NAMESPACE, HeaderDescriptor.ROOT_DEVICE, HeaderDescriptor.ROOT_INODE})
+    void shouldKeepForADayWhatBelongsToASessionThatItCannotSee(long field) throws IOException {
+        Path file = Files.createDirectory(orphans).resolve("app.mdl");
+        writeMemory(file, NOBODY, root.resolve("elsewhere"));
+        write(file, field, Long.BYTES, 7);
+
+        store.reclaim();
+        assertThat(file).exists();
+
+        Instant start = Instant.now().minus(Duration.ofHours(47));
+        write(file, HeaderDescriptor.START_REAL_NANOS, Long.BYTES, start.getEpochSecond() * 1_000_000_000);
+        write(
+                file,
+                HeaderDescriptor.NOW_MONO_NANOS,
+                Long.BYTES,
+                Duration.ofHours(24).toNanos());
+        store.reclaim();
+        assertThat(file).exists();
+
+        write(
+                file,
+                HeaderDescriptor.NOW_MONO_NANOS,
+                Long.BYTES,
+                Duration.ofHours(22).toNanos());
+        store.reclaim();
+        assertThat(file).doesNotExist();
+    }
+
     @Test
     void shouldKeepAnOrphanThatAForkedChildStillWrites() throws Exception {
         Path file = Files.createDirectory(orphans).resolve("orphan.mdl");
@@ -261,8 +292,8 @@ class SessionStoreTest {
         Path given = FakeSession.in(root, "timeout", NOBODY, 1_767_225_600);
         Path app = FakeSession.in(given, "app", NOBODY + 2, 1_767_225_601);
         Path inner = FakeSession.in(given, "nice", NOBODY + 1, 1_767_225_602);
-        write(app, HeaderDescriptor.WRAPPER, NOBODY);
-        write(inner, HeaderDescriptor.WRAPPER, NOBODY);
+        write(app.resolve("session.mdl"), HeaderDescriptor.WRAPPER, Integer.BYTES, NOBODY);
+        write(inner.resolve("session.mdl"), HeaderDescriptor.WRAPPER, Integer.BYTES, NOBODY);
         SessionFacts.ProcessStart start = new SessionFacts.ProcessStart("", 0);
 
         assertThat(store.of(NOBODY, start, given)).isEqualTo(app);
@@ -284,12 +315,11 @@ class SessionStoreTest {
         assertThat(store.find(given.toString())).isEqualTo(app);
     }
 
-    private static void write(Path session, long at, int value) throws IOException {
-        ByteBuffer word = ByteBuffer.allocate(Integer.BYTES)
-                .order(ByteOrder.LITTLE_ENDIAN)
-                .putInt(value);
-        try (FileChannel file = FileChannel.open(session.resolve("session.mdl"), StandardOpenOption.WRITE)) {
-            file.write(word.flip(), at);
+    private static void write(Path data, long at, int bytes, long value) throws IOException {
+        ByteBuffer field =
+                ByteBuffer.allocate(Long.BYTES).order(ByteOrder.LITTLE_ENDIAN).putLong(0, value);
+        try (FileChannel file = FileChannel.open(data, StandardOpenOption.WRITE)) {
+            file.write(field.limit(bytes), at);
         }
     }
 

@@ -230,7 +230,7 @@ class SharedMemoryTest {
         }
     }
 
-    private static byte[] shortSession() {
+    private static byte[] shortSession() throws IOException {
         byte[] bytes = Arrays.copyOf(FakeSession.bytes("app-1-20260101T000000", NOBODY, 1), SHORT);
         ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN).putLong((int) HeaderDescriptor.ARENA_END, SHORT);
         return bytes;
