@@ -11,6 +11,18 @@ struct options options;
 
 enum { DELAY_UNSET = UINT_MAX };
 
+/* OPTION_WAIT_KEY and so on: arrays, of which only those that are used get into the library, without relocations. */
+#define UNUSED __attribute__((unused))
+#define OPTION(name, key, type, normal, least, most, values)                                                     \
+  enum { OPTION_##name##_LEAST = least, OPTION_##name##_MOST = most };                                           \
+  UNUSED static const char OPTION_##name##_KEY[] = key, OPTION_##name##_DEFAULT[] = normal;                      \
+  UNUSED static const char OPTION_##name##_VALUES[] = values;
+#define COMMAND_LINE(name, names, label, value, commands, text)
+#include <mdl/options.def>
+
+#define READ_NUMBER(option, number, value, length) \
+  read_number(number, value, length, OPTION_##option##_LEAST, OPTION_##option##_MOST)
+
 static const char *variable(char *const *environment, const char *name) {
   size_t length = strlen(name);
   for (; environment && *environment; environment++) {
@@ -40,7 +52,22 @@ static bool is_on(const char *value, size_t length) {
          is(value, length, "1");
 }
 
-static void read_number(unsigned *number, const char *value, size_t length) {
+/* The number of a value in a list with bars between. */
+static unsigned choice(const char *values, const char *value, size_t length, unsigned otherwise) {
+  for (unsigned number = 0;; number++) {
+    size_t own = strcspn(values, "|");
+    if (own == length && memcmp(values, value, length) == 0) {
+      return number;
+    }
+    if (!values[own]) {
+      return otherwise;
+    }
+    values += own + 1;
+  }
+}
+
+/* Leaves the number unless the value is a number from `least` to `most`. */
+static void read_number(unsigned *number, const char *value, size_t length, unsigned least, unsigned most) {
   unsigned result = 0;
   for (size_t i = 0; i < length; i++) {
     if (value[i] < '0' || value[i] > '9' || result > 100000000) {
@@ -48,24 +75,26 @@ static void read_number(unsigned *number, const char *value, size_t length) {
     }
     result = result * 10 + (unsigned)(value[i] - '0');
   }
-  if (length > 0) {
+  if (length > 0 && result >= least && result <= most) {
     *number = result;
   }
 }
 
+static unsigned children_default(void) {
+  return choice(OPTION_CHILDREN_VALUES, OPTION_CHILDREN_DEFAULT, sizeof OPTION_CHILDREN_DEFAULT - 1, 0);
+}
+
 /* Other keys are Java's, which also reports bad values. */
 static void apply(const char *key, size_t key_length, const char *value, size_t length) {
-  if (is(key, key_length, "wait")) {
+  if (is(key, key_length, OPTION_WAIT_KEY)) {
     options.wait = is_on(value, length);
-  } else if (is(key, key_length, "startDelayMillis")) {
-    read_number(&options.start_delay_millis, value, length);
-  } else if (is(key, key_length, "libraryFunctions")) {
-    read_number(&options.library_functions, value, length);
-  } else if (is(key, key_length, "children")) {
-    options.children = is(value, length, "all")    ? CHILDREN_ALL
-                       : is(value, length, "none") ? CHILDREN_NONE
-                                                   : CHILDREN_PROBED;
-  } else if (is(key, key_length, "session")) {
+  } else if (is(key, key_length, OPTION_START_DELAY_MILLIS_KEY)) {
+    READ_NUMBER(START_DELAY_MILLIS, &options.start_delay_millis, value, length);
+  } else if (is(key, key_length, OPTION_LIBRARY_FUNCTIONS_KEY)) {
+    READ_NUMBER(LIBRARY_FUNCTIONS, &options.library_functions, value, length);
+  } else if (is(key, key_length, OPTION_CHILDREN_KEY)) {
+    options.children = (enum children)choice(OPTION_CHILDREN_VALUES, value, length, children_default());
+  } else if (is(key, key_length, OPTION_SESSION_KEY)) {
     copy(options.session, sizeof options.session, value, length);
   }
 }
@@ -175,6 +204,8 @@ __attribute__((noinline)) static void make_session_absolute(void) {
 void options_read(char *const *environment) {
   char path[PATH_MAX];
   options.start_delay_millis = DELAY_UNSET;
+  options.wait = is(OPTION_WAIT_DEFAULT, sizeof OPTION_WAIT_DEFAULT - 1, "on");
+  options.children = (enum children)children_default();
   const char *home = variable(environment, "HOME");
   const char *state_home = variable(environment, "XDG_STATE_HOME");
   join(options.home, sizeof options.home, home ? home : "", "");
@@ -206,12 +237,16 @@ void options_read(char *const *environment) {
 
   const char *pid = variable(environment, "MDL_READERS_PID");
   if (pid) {
-    read_number(&options.readers_pid, pid, strlen(pid));
+    read_number(&options.readers_pid, pid, strlen(pid), 0, INT_MAX);
   }
   options.session_in_directory = variable(environment, "MDL_SESSION_IN_DIRECTORY") != NULL;
 
   if (options.start_delay_millis == DELAY_UNSET) {
-    options.start_delay_millis = options.wait ? 0 : 50;
+    options.start_delay_millis = 0;
+    if (!options.wait) {
+      READ_NUMBER(START_DELAY_MILLIS, &options.start_delay_millis, OPTION_START_DELAY_MILLIS_DEFAULT,
+                  sizeof OPTION_START_DELAY_MILLIS_DEFAULT - 1);
+    }
   }
   if (options.session[0] && options.session[0] != '/') {
     make_session_absolute();

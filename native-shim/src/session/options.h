@@ -7,8 +7,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Which executed programs get an agent. */
-enum children { CHILDREN_PROBED, CHILDREN_NONE, CHILDREN_ALL };
+/* Which executed programs get an agent: the values of the option in mdl/options.def, in their order. */
+enum children { CHILDREN_NONE, CHILDREN_PROBED, CHILDREN_ALL };
 
 struct options {
   enum children children;

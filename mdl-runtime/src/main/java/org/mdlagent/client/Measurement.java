@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.profiler.Collected;
-import org.mdlagent.runtime.options.AgentOptions;
+import org.mdlagent.runtime.options.AgentOption;
 import org.mdlagent.runtime.options.AgentOptionsText;
 
 /// What to measure in a program. Each method changes this object and returns it.
@@ -23,7 +23,7 @@ public final class Measurement {
 
     private Measurement(Collected collected) {
         this.collected = collected;
-        options.add(AgentOptions.REPORT, "off");
+        options.add(AgentOption.REPORT, "off");
     }
 
     /// Calls and how long they take, of a sample of the calls; of all with `option("exact", "on")`.
@@ -54,17 +54,17 @@ public final class Measurement {
     /// Measures only these functions: `FUNCTION`, `IMAGE!FUNCTION` or `FILE:FUNCTION` with `*` and `?`. Default: those
     /// of the program, and of libraries that were compiled with probes.
     public Measurement include(String... patterns) {
-        return add(AgentOptions.INCLUDE, patterns);
+        return add(AgentOption.INCLUDE.key(), patterns);
     }
 
     /// Leaves these functions out.
     public Measurement exclude(String... patterns) {
-        return add(AgentOptions.EXCLUDE, patterns);
+        return add(AgentOption.EXCLUDE.key(), patterns);
     }
 
     /// Enables metrics before `main`: `METRIC@FOCUS...`, as for `mdl enable`.
     public Measurement metric(String... requests) {
-        return add(AgentOptions.METRIC, requests);
+        return add(AgentOption.METRIC.key(), requests);
     }
 
     /// Sets an option of the agent, such as `after`, `for`, `exact` or `budgetPercent`: `docs/quickstart.md` lists
@@ -138,7 +138,7 @@ public final class Measurement {
     ProcessBuilder process(List<String> command, @Nullable Path directory) {
         AgentOptionsText all = new AgentOptionsText();
         if (directory != null) {
-            all.add(AgentOptions.SESSION, directory.toString());
+            all.add(AgentOption.SESSION, directory.toString());
         }
         ProcessBuilder builder = new ProcessBuilder(command);
         Map<String, String> environment = builder.environment();

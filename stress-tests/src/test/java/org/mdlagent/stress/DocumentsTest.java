@@ -29,6 +29,8 @@ class DocumentsTest {
     private static final Path ROOT = Path.of("..").toAbsolutePath().normalize();
     private static final Path DISTRIBUTION = ROOT.resolve("dist");
     private static final Set<String> NOT_SOURCES = Set.of("target", ".git", "results");
+    private static final List<Path> GENERATED =
+            List.of(ROOT.resolve("mdl-runtime/target/generated-sources/options"));
 
     private static final Pattern FENCED = Pattern.compile("(?ms)^```.*?^```$");
     private static final Pattern LINK = Pattern.compile("\\[[^\\]]*\\]\\(([^)\\s]+)\\)");
@@ -50,7 +52,7 @@ class DocumentsTest {
 
     @BeforeAll
     static void findSources() throws IOException {
-        Files.walkFileTree(ROOT, new SimpleFileVisitor<>() {
+        SimpleFileVisitor<Path> sources = new SimpleFileVisitor<>() {
             @Override
             public FileVisitResult preVisitDirectory(Path directory, BasicFileAttributes attributes) {
                 return NOT_SOURCES.contains(directory.getFileName().toString()) || directory.equals(DISTRIBUTION)
@@ -70,7 +72,11 @@ class DocumentsTest {
                 }
                 return FileVisitResult.CONTINUE;
             }
-        });
+        };
+        Files.walkFileTree(ROOT, sources);
+        for (Path generated : GENERATED) {
+            Files.walkFileTree(generated, sources);
+        }
         assertThat(TYPES).as("types in the tree").hasSizeGreaterThan(300);
     }
 

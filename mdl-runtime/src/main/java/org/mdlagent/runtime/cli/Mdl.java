@@ -36,6 +36,7 @@ import org.mdlagent.runtime.cli.run.Attachment;
 import org.mdlagent.runtime.cli.run.ChildProcess;
 import org.mdlagent.runtime.cli.run.CollectCommand;
 import org.mdlagent.runtime.cli.run.DoctorCommand;
+import org.mdlagent.runtime.cli.run.MeasureOptions;
 import org.mdlagent.runtime.cli.run.RunCommand;
 import org.mdlagent.runtime.cli.session.SessionStore;
 import org.mdlagent.runtime.cli.terminal.CommandFailure;
@@ -133,6 +134,7 @@ public final class Mdl implements Callable<Integer>, CommandContext {
                 .setExecutionExceptionHandler(this::failed);
         for (CommandLine command : commandLine.getSubcommands().values()) {
             if (!(command.getCommand() instanceof CommandLine.HelpCommand)) {
+                MeasureOptions.addTo(command.getCommandSpec());
                 command.getCommandSpec().mixinStandardHelpOptions(true);
             }
         }

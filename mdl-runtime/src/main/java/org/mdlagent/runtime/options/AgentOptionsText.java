@@ -53,6 +53,11 @@ public final class AgentOptionsText {
         return options;
     }
 
+    /// Adds a value to an option.
+    public void add(AgentOption option, String value) {
+        add(option.key(), value);
+    }
+
     /// Adds a value to a key.
     public void add(String key, String value) {
         List<String> list = values.get(key);
@@ -83,10 +88,10 @@ public final class AgentOptionsText {
         return values;
     }
 
-    /// The last value of a key, or null.
+    /// The last value of an option, or null.
     @Nullable
-    public String last(String key) {
-        List<String> list = values.get(key);
+    public String last(AgentOption option) {
+        List<String> list = values.get(option.key());
         return list == null ? null : list.get(list.size() - 1);
     }
 

@@ -27,12 +27,12 @@ import org.mdlagent.runtime.cli.terminal.Posix;
 import org.mdlagent.runtime.options.AgentOptionsText;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.IParameterPreprocessor;
-import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.ArgSpec;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.ParentCommand;
+import picocli.CommandLine.Spec;
 
 /// `mdl diff`: shows how two sessions differ; or runs two builds several times and reports by its exit status
 /// whether one is slower.
@@ -97,8 +97,9 @@ public final class DiffCommand implements Callable<Integer> {
     @Option(names = "--limit", paramLabel = "N", description = "Functions to show (table: 24, others: all).")
     private @Nullable Integer limit;
 
-    @Mixin
-    private MeasureOptions measure = new MeasureOptions();
+    @Spec
+    @SuppressWarnings("NullAway.Init") // set by picocli
+    private CommandSpec spec;
 
     /// Words after programs belong to them.
     static final class CommandLinesFollow implements IParameterPreprocessor {
@@ -134,7 +135,9 @@ public final class DiffCommand implements Callable<Integer> {
                 "--threshold=" + threshold,
                 "a threshold is a percentage, 0 or more");
         if (runs == null) {
-            if (threshold != null || kept != null || !measure.text().toString().isEmpty()) {
+            if (threshold != null
+                    || kept != null
+                    || !MeasureOptions.text(spec).toString().isEmpty()) {
                 throw CommandFailure.usage(
                         "two sessions are recorded already, and do not show how much runs of one build differ",
                         "try: mdl diff --runs 10 [OPTIONS] A -- B");
@@ -172,7 +175,7 @@ public final class DiffCommand implements Callable<Integer> {
                     "--runs takes two command lines with -- between",
                     "try: mdl diff --runs 10 ./old ARGS -- ./new ARGS");
         }
-        AgentOptionsText given = MeasureOptions.overEnvironment(measure.text());
+        AgentOptionsText given = MeasureOptions.overEnvironment(MeasureOptions.text(spec));
         MeasureOptions.waitByDefault(given);
         MeasureOptions.attend(given, mdl.console());
         MeasureOptions.read(given);

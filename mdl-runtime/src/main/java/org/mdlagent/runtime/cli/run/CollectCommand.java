@@ -12,12 +12,14 @@ import org.mdlagent.profiler.Collected;
 import org.mdlagent.runtime.cli.context.CommandContext;
 import org.mdlagent.runtime.cli.terminal.CommandFailure;
 import org.mdlagent.runtime.cli.terminal.Posix;
-import org.mdlagent.runtime.options.AgentOptions;
+import org.mdlagent.runtime.options.AgentOption;
 import org.mdlagent.runtime.options.AgentOptionsText;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.ParentCommand;
+import picocli.CommandLine.Spec;
 
 /// `mdl collect`: collects something else than latency, from a program that it runs or from a running process.
 @Command(
@@ -57,42 +59,9 @@ public final class CollectCommand implements Callable<Integer> {
             description = "Collect from this running process instead (mdl attach).")
     private @Nullable Integer pid;
 
-    @Option(
-            names = {"-o", "--session"},
-            paramLabel = "DIR",
-            description = "Record into DIR.")
-    private @Nullable String session;
-
-    @Option(
-            names = "--include",
-            paramLabel = "GLOB",
-            description = "Functions to probe; IMAGE!FUNCTION or FILE:FUNCTION narrows. Repeatable.")
-    private List<String> include = List.of();
-
-    @Option(names = "--exclude", paramLabel = "GLOB", description = "Functions not to probe. Repeatable.")
-    private List<String> exclude = List.of();
-
-    @Option(
-            names = "--after",
-            paramLabel = "TIME",
-            description = "Begin so long after the probes are in place: 500ms, 30s, 5m, 1h.")
-    private @Nullable String after;
-
-    @Option(names = "--for", paramLabel = "TIME", description = "Collect for so long, then switch all probes off.")
-    private @Nullable String duration;
-
-    @Option(names = "--every", paramLabel = "TIME", description = "Begin again at this interval. Needs --for.")
-    private @Nullable String every;
-
-    @Option(
-            names = "--report",
-            arity = "0..1",
-            paramLabel = "FORMAT",
-            fallbackValue = "table",
-            preprocessor = MeasureOptions.ValueOnlyBehindEqualsSign.class,
-            description = "Print the report to stderr in the end, as mdl run does; FORMAT:FILE writes it to a file, for"
-                    + " instance lcov:app.info.")
-    private @Nullable String report;
+    @Spec
+    @SuppressWarnings("NullAway.Init") // set by picocli
+    private CommandSpec spec;
 
     /// How many of the command line's last words are the program's: its name, too.
     public int programWords() {
@@ -126,7 +95,7 @@ public final class CollectCommand implements Callable<Integer> {
                     "there are coverage, counts, blocks, arcs and latency");
         }
         AgentOptionsText text = AgentOptionsText.load(path);
-        if (text.last(AgentOptions.COLLECT) == null) {
+        if (text.last(AgentOption.COLLECT) == null) {
             throw CommandFailure.usage(what + " does not say what to collect", "a line of it: collect = coverage");
         }
         return text;
@@ -141,15 +110,10 @@ public final class CollectCommand implements Callable<Integer> {
     }
 
     private AgentOptionsText commandLine() {
-        AgentOptionsText text = new AgentOptionsText();
-        MeasureOptions.addIf(Collected.named(what) == null ? null : what, AgentOptions.COLLECT, text);
-        MeasureOptions.addIf(session, AgentOptions.SESSION, text);
-        include.forEach(value -> text.add(AgentOptions.INCLUDE, value));
-        exclude.forEach(value -> text.add(AgentOptions.EXCLUDE, value));
-        MeasureOptions.addIf(after, AgentOptions.AFTER, text);
-        MeasureOptions.addIf(duration, AgentOptions.FOR, text);
-        MeasureOptions.addIf(every, AgentOptions.EVERY, text);
-        MeasureOptions.addIf(report, AgentOptions.REPORT, text);
+        AgentOptionsText text = MeasureOptions.text(spec);
+        if (Collected.named(what) != null) {
+            text.add(AgentOption.COLLECT, what);
+        }
         return text;
     }
 }

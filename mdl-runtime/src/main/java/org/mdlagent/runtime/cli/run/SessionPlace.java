@@ -10,7 +10,7 @@ import org.mdlagent.runtime.cli.session.SessionDirectory;
 import org.mdlagent.runtime.cli.session.SessionStore;
 import org.mdlagent.runtime.cli.terminal.CommandFailure;
 import org.mdlagent.runtime.cli.terminal.Console;
-import org.mdlagent.runtime.options.AgentOptions;
+import org.mdlagent.runtime.options.AgentOption;
 import org.mdlagent.runtime.options.AgentOptionsText;
 
 /// The place for a program's session, checked before it starts.
@@ -49,7 +49,7 @@ final class SessionPlace {
         AgentOptionsText text = new AgentOptionsText();
         String path = directory.toString();
         // Leading and trailing blanks are stripped from values, so a path that ends in one gets a slash.
-        text.add(AgentOptions.SESSION, path.equals(path.strip()) ? path : path + "/");
+        text.add(AgentOption.SESSION, path.equals(path.strip()) ? path : path + "/");
         return text;
     }
 

@@ -34,7 +34,7 @@ import org.mdlagent.profiler.report.session.SessionReader;
 import org.mdlagent.runtime.cli.terminal.CommandFailure;
 import org.mdlagent.runtime.cli.terminal.Console;
 import org.mdlagent.runtime.cli.terminal.Posix;
-import org.mdlagent.runtime.options.AgentOptions;
+import org.mdlagent.runtime.options.AgentOption;
 import org.mdlagent.runtime.options.AgentOptionsText;
 
 /// The sessions on this machine: where they are, and which one the user means.
@@ -281,7 +281,7 @@ public final class SessionStore {
                 if (variable.startsWith(OPTIONS)) {
                     byte[] bytes = variable.substring(OPTIONS.length()).getBytes(StandardCharsets.ISO_8859_1);
                     String given = AgentOptionsText.parse(new String(bytes, StandardCharsets.UTF_8))
-                            .last(AgentOptions.SESSION);
+                            .last(AgentOption.SESSION);
                     return given == null
                             ? List.of()
                             : of(process.resolve("cwd").toRealPath().resolve(given));
