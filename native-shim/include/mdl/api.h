@@ -1,7 +1,7 @@
 /*
  * The shim's interface to the Java agent: one table of addresses, passed to org.mdlagent.runtime.Agent.start(long). The Java
- * side is org.mdlagent.arch.NativeApi; a test compares the two. The shim provides mechanism; Java decides what to patch, and
- * when.
+ * side is org.mdlagent.arch.shim.NativeApi; the build generates its offsets (java/layout.awk). The shim provides mechanism; Java
+ * decides what to patch, and when.
  */
 #ifndef MDL_API_H
 #define MDL_API_H
@@ -50,6 +50,8 @@ struct mdl_instruction {
   uint8_t pad;            /* 15 */
 };
 
+#define MDL_SLICE_STEPS 8
+
 /* Functions that are sliced alike (record/slices.h). Java writes the plan; the shim writes `next` and the fields after it, which
  * Java reads and resets to 0. */
 struct mdl_slicing {
@@ -67,9 +69,6 @@ struct mdl_slicing {
   uint64_t cpu_nanos[8]; /* 136 CPU time of the program in these slices */
 };
 
-#define MDL_SLICINGS 5
-#define MDL_SLICE_STEPS 8
-
 /* Variation of a function's rate between successive count slices (record/rate_spread.h). The shim writes it. Java resets `squares`
  * and `pairs` when it has read them, and `rate_nanos` when it starts to slice the function. */
 struct mdl_rate_spread {
@@ -81,6 +80,8 @@ struct mdl_rate_spread {
   uint64_t pairs;    /* 40 their number */
   double peak;       /* 48 the highest rate so far */
 };
+
+#define MDL_SLICINGS 5
 
 struct mdl_slice_plan {
   uint64_t apart;        /*  0 uint64_t[function_capacity]: calls outside of count slices, modulo 2^64 */

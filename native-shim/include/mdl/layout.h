@@ -1,6 +1,6 @@
 /*
  * The session file: every structure that C, generated machine code, the Java agent and out-of-process
- * readers share. Java's side is org.mdlagent.arch.layout; a test compares the two, field by field.
+ * readers share. The build generates Java's side, org.mdlagent.arch.layout, from it (java/layout.awk states the rules).
  *
  * The file is one mapping. It starts with the header; all else is allocated behind it by advancing
  * header.arena_next, never freed. A pointer in the file is an address in the process that owns it
@@ -17,7 +17,7 @@
 #define MDL_MAGIC 0x31535345534c444dULL /* "MDLSESS1", little-endian */
 #define MDL_VERSION 21u /* raised with each change of what a session holds */
 
-enum mdl_session_state { MDL_STARTING = 0, MDL_ARMED = 1, MDL_ENDED = 2, MDL_AGENT_DEAD = 3 };
+enum mdl_header_state { MDL_STARTING = 0, MDL_ARMED = 1, MDL_ENDED = 2, MDL_AGENT_DEAD = 3 };
 /* MDL_EXACT: every call is recorded, else a sample. MDL_MIXED: a function may have a mean, so threads have rows and countdowns.
  * MDL_UNPROFILED: the recorder needs no site; the probes serve clients.
  * MDL_CPU_TIME: durations are CPU time of the calling thread, in nanoseconds where fields say ticks.
@@ -30,7 +30,7 @@ enum mdl_session_state { MDL_STARTING = 0, MDL_ARMED = 1, MDL_ENDED = 2, MDL_AGE
  * MDL_COVERAGE, with MDL_COUNTS: only the first call of a function is counted; it ends the lease.
  * MDL_BLOCKS, with MDL_COUNTS: basic blocks are counted, too.
  * MDL_ARCS, with MDL_BLOCKS: each target of a computed jump is counted. */
-enum mdl_session_flag {
+enum mdl_header_flag {
   MDL_EXACT = 1,
   MDL_UNPROFILED = 2,
   MDL_MIXED = 4,
@@ -47,7 +47,7 @@ enum mdl_session_flag {
 };
 
 /* How a patcher waits until all threads fetch a store to text. MDL_SYNC_NONE: neither way is available. */
-enum mdl_sync { MDL_SYNC_NONE = 0, MDL_SYNC_TMAX = 1, MDL_SYNC_MEMBARRIER = 2 };
+enum mdl_header_sync { MDL_SYNC_NONE = 0, MDL_SYNC_TMAX = 1, MDL_SYNC_MEMBARRIER = 2 };
 
 struct mdl_header {
   uint64_t magic;             /*   0 */
@@ -58,7 +58,7 @@ struct mdl_header {
   uint64_t arena_next;        /*  32 offset of the next free byte; advanced atomically */
   uint64_t arena_end;         /*  40 offset after the last byte backed by memory */
   uint32_t pid;               /*  48 */
-  uint32_t state;             /*  52 enum mdl_session_state */
+  uint32_t state;             /*  52 enum mdl_header_state */
   uint64_t start_tsc;         /*  56 one instant on three clocks: the agent's constructor */
   uint64_t start_mono_nanos;  /*  64 CLOCK_MONOTONIC */
   uint64_t start_real_nanos;  /*  72 CLOCK_REALTIME */
@@ -75,13 +75,13 @@ struct mdl_header {
   uint32_t site_capacity;     /* 140 */
   uint64_t threads;           /* 144 newest struct mdl_thread; a list through .next */
   uint32_t thread_count;      /* 152 */
-  uint32_t flags;             /* 156 enum mdl_session_flag */
+  uint32_t flags;             /* 156 enum mdl_header_flag */
   uint64_t toggles;           /* 160 stores to probe sites */
   uint64_t samples;           /* 168 calls that have told their callers: records drained from rings */
   uint64_t threads_refused;   /* 176 threads that got no block: their calls are not seen */
   uint64_t arena_refused;     /* 184 allocations that did not fit in the limit */
   uint64_t armed_tsc;         /* 192 0 until the first probes are in place */
-  uint32_t sync;              /* 200 enum mdl_sync */
+  uint32_t sync;              /* 200 enum mdl_header_sync */
   uint32_t learned;           /* 204 sites whose function was learned or found to vary; only grows */
   uint32_t wrapper;           /* 208 outermost wrapper process that waits for this one (os/wrapper.h); 0: none */
   uint32_t apart_files;       /* 212 created so far by processes that gave up rights (session/apart.h) */
@@ -144,6 +144,8 @@ enum mdl_function_state { MDL_IDLE = 0, MDL_REARMING = 1, MDL_SAMPLING = 2, MDL_
  * MDL_NAMED: an option fixes the function's tier. Its calls are recorded at any cost. */
 enum mdl_function_flag { MDL_COUNTED = 1, MDL_OFF = 2, MDL_EVERY_CALL = 4, MDL_IMPORTED = 8, MDL_NAMED = 16 };
 
+#define MDL_WHOLE_INTERRUPTED 2u /* in mdl_function.whole */
+
 struct mdl_function {
   uint64_t address;     /*   0 what the compiler passes to __cyg_profile_func_*; never 0 in a valid record */
   uint64_t deadline;    /*   8 tsc: a call after the deadline switches the probes off */
@@ -172,7 +174,7 @@ struct mdl_function {
   uint64_t site_list;   /* 112 uint32_t site indices: exits first, then entries */
   uint32_t entry_sites; /* 120 */
   uint32_t whole;       /* 124 sampled mode: 1 if the entries have been on since the session began;
-                                exact mode: 2 once they have been off */
+                                exact mode: MDL_WHOLE_INTERRUPTED once they have been off */
 };
 
 /* MDL_WHOLE: the first instruction of a function; the trampoline calls the body, so it sees the return, too.
@@ -233,6 +235,13 @@ struct mdl_bodies {
   uint64_t counter;      /* 56 first eight bytes of a stub that leads to its counter; 0: it has none */
 };
 
+/* In mdl_call.inside.
+ * MDL_CALL_MEASURED: start is how long it took; before: exact mode, what its callees took of that; sampled mode, when it ended.
+ * MDL_CALL_UNTIMED: its return is not recorded. */
+#define MDL_CALL_WEIGHED (1ULL << 63)
+#define MDL_CALL_MEASURED (1ULL << 62)
+#define MDL_CALL_UNTIMED (1ULL << 61)
+
 /*
  * A timed call, from its entry to its return. A whole function's call is three words on the program's own stack, between its
  * return address and the stub's (org.mdlagent.arch.x86.emit.FunctionStub). Nothing else is kept, so a call that is left by a
@@ -245,12 +254,6 @@ struct mdl_call {
   uint64_t before; /*  8 mdl_thread.taken when it began; MDL_CPU_TIME in sampled mode: tsc when it began */
   uint64_t start;  /* 16 when it began; MDL_CPU_TIME: by the thread's CPU time; 0: it is not recorded */
 };
-/* In mdl_call.inside.
- * MDL_CALL_MEASURED: start is how long it took; before: exact mode, what its callees took of that; sampled mode, when it ended.
- * MDL_CALL_UNTIMED: its return is not recorded. */
-#define MDL_CALL_WEIGHED (1ULL << 63)
-#define MDL_CALL_MEASURED (1ULL << 62)
-#define MDL_CALL_UNTIMED (1ULL << 61)
 
 /* A frame of the shadow stack: a call between hooks. key 0: being filled, or free. */
 struct mdl_frame {
@@ -350,7 +353,15 @@ struct mdl_countdown {
  * ticks. A timer has three values: starts minus stops, time of the first open start, and the measured sum.
  */
 #define MDL_VALUES 12288u
-enum { MDL_VALUE_DEPTH = 0, MDL_VALUE_COST = 12287, MDL_TIMER_NESTING = 0, MDL_TIMER_START = 1, MDL_TIMER_TOTAL = 2 };
+enum {
+  MDL_VALUE_DEPTH = 0,
+  MDL_VALUE_FIRST = 1, /* available to metrics */
+  MDL_VALUE_COST = MDL_VALUES - 1,
+  MDL_TIMER_NESTING = 0,
+  MDL_TIMER_START = 1,
+  MDL_TIMER_TOTAL = 2,
+  MDL_TIMER_SIZE = 3
+};
 
 /* MDL_VALUE_FLAG: a constraint's flag; cleared when the thread ends. A timer's kind is stored for the first of its values; wall
  * timers count ticks, process timers nanoseconds of the thread's CPU time. MDL_EVENTS: the kernel counts; threads have no
@@ -368,7 +379,7 @@ enum mdl_value_kind {
  * MDL_METRIC_RESERVED: becomes on when its focus is no longer empty (a file that may be opened). */
 enum mdl_metric_state { MDL_METRIC_OFF = 0, MDL_METRIC_ON = 1, MDL_METRIC_RESERVED = 2 };
 enum mdl_metric_units { MDL_RATE = 0, MDL_AMOUNT = 1, MDL_SAMPLED = 2 };
-enum mdl_metric_operator { MDL_SUM = 0, MDL_MIN = 1, MDL_MAX = 2, MDL_AVERAGE = 3 };
+enum mdl_metric_combine { MDL_SUM = 0, MDL_MIN = 1, MDL_MAX = 2, MDL_AVERAGE = 3 };
 
 /* A metric's amount at a time. When the history is full, every other point is dropped, so it always spans the whole time. */
 struct mdl_point {
@@ -386,7 +397,7 @@ struct mdl_metric {
   uint32_t units;      /* 20 for people */
   uint32_t focus;      /* 24 paths of resources, one a line; 0 for the whole program */
   uint32_t units_type; /* 28 enum mdl_metric_units */
-  uint32_t combine;    /* 32 enum mdl_metric_operator: how the values of threads make one */
+  uint32_t combine;    /* 32 enum mdl_metric_combine: how the values of threads make one */
   uint32_t kind;       /* 36 enum mdl_value_kind */
   uint32_t value;      /* 40 first of its values */
   uint32_t errors;     /* 44 counter of errors, 0 for none */
@@ -438,6 +449,10 @@ struct mdl_callers {
   uint64_t others;    /* 512 struct mdl_caller with .from 0; 0 until a list is full */
 };
 
+/* In mdl_caller.caller: not yet known; unknown code. */
+#define MDL_CALLER_UNRESOLVED 0u
+#define MDL_CALLER_UNKNOWN (~0u)
+
 /* Complete before it is in the list. */
 struct mdl_caller {
   uint64_t next;     /*  0 struct mdl_caller: the first field, because generated code follows it from the table on */
@@ -446,7 +461,7 @@ struct mdl_caller {
   uint64_t calls;    /* 24 that have returned */
   uint64_t total;    /* 32 ticks, of all these calls */
   uint32_t function; /* 40 index of what is called */
-  uint32_t caller;   /* 44 index of the calling function plus 1, by the agent; 0: not yet known; ~0: unknown code */
+  uint32_t caller;   /* 44 index of the calling function plus 1, by the agent; or one of the above */
   uint64_t below;    /* 48 struct mdl_function of the frame below on the shadow stack, 0 for none: it may have been left by a jump */
 };
 
@@ -486,6 +501,7 @@ struct mdl_slices {
  *   number of callers; for each its index plus 1, or 0 if unknown, and calls, total and samples as in mdl_edge
  */
 #define MDL_SLICE_SLOT 8u
+#define MDL_SLICE_SLOTS (MDL_ROW_CHUNKS * MDL_CHUNK_SLOTS / MDL_SLICE_SLOT) /* of a slice's histogram */
 
 struct mdl_slice {
   uint64_t start_tsc;         /*  0 */
@@ -538,12 +554,12 @@ struct mdl_trap_index {
 /*
  * Code in which samples found threads: of a function, if known. Only the agent writes it; complete before it is counted.
  */
-enum mdl_pc_code { MDL_PC_ELSEWHERE = -1, MDL_PC_PROBES = -2, MDL_PC_CUT = -3, MDL_PC_IMAGE = -4, MDL_PC_NAMED = -5 };
+enum mdl_pc_frame_code { MDL_PC_ELSEWHERE = -1, MDL_PC_PROBES = -2, MDL_PC_CUT = -3, MDL_PC_IMAGE = -4, MDL_PC_NAMED = -5 };
 
 struct mdl_pc_frame {
   uint64_t samples; /*  0 in its own code */
   uint64_t address; /*  8 MDL_PC_IMAGE: where that code begins, at link time */
-  int32_t function; /* 16 index of the probed function that contains the code; or enum mdl_pc_code: unknown code; the agent's;
+  int32_t function; /* 16 index of the probed function that contains the code; or enum mdl_pc_frame_code: unknown code; the agent's;
                           the unknown outer part of paths; an image's code without probes; code made at run time that has a
                           name */
   uint32_t image;   /* 20 MDL_PC_IMAGE: path of the ELF file; MDL_PC_NAMED: that name; as offset in the file of a struct mdl_string */

@@ -10,7 +10,7 @@
 #define CALL_START 16
 #define CALL_BYTES 24
 
-/* In struct mdl_header, and enum mdl_session_flag. */
+/* In struct mdl_header, and enum mdl_header_flag. */
 #define HEADER_FLAGS 156
 #define CPU_TIME 8
 

@@ -47,7 +47,7 @@ class RowBucketsTest {
     private static final int CASES = 20_000;
 
     /// A value that no other test has.
-    private static final int ERRORS = ValueDescriptor.COUNT - 2;
+    private static final int ERRORS = ValueDescriptor.VALUES - 2;
 
     private static final Snippets SNIPPETS =
             new Snippets(API, ProbedFunctions.INSTRUCTIONS, ProbedFunctions.CODE, API.recordingEntryPoints(true));

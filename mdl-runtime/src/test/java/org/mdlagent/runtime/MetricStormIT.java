@@ -117,7 +117,7 @@ class MetricStormIT {
     private record Usage(long arena, long snippets, int values) {
         static Usage of(Path session) throws IOException {
             SessionWords words = SessionWords.of(session);
-            byte[] kinds = words.bytes(words.get(HeaderDescriptor.VALUE_KINDS), ValueDescriptor.COUNT);
+            byte[] kinds = words.bytes(words.get(HeaderDescriptor.VALUE_KINDS), ValueDescriptor.VALUES);
             int taken = 0;
             for (byte kind : kinds) {
                 taken += kind == ValueDescriptor.KIND_NONE ? 0 : 1;

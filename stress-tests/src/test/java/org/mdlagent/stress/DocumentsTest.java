@@ -29,8 +29,9 @@ class DocumentsTest {
     private static final Path ROOT = Path.of("..").toAbsolutePath().normalize();
     private static final Path DISTRIBUTION = ROOT.resolve("dist");
     private static final Set<String> NOT_SOURCES = Set.of("target", ".git", "results");
-    private static final List<Path> GENERATED =
-            List.of(ROOT.resolve("mdl-runtime/target/generated-sources/options"));
+    private static final List<Path> GENERATED = List.of(
+            ROOT.resolve("arch/target/generated-sources/layout"),
+            ROOT.resolve("mdl-runtime/target/generated-sources/options"));
 
     private static final Pattern FENCED = Pattern.compile("(?ms)^```.*?^```$");
     private static final Pattern LINK = Pattern.compile("\\[[^\\]]*\\]\\(([^)\\s]+)\\)");

@@ -3,6 +3,7 @@ package org.mdlagent.arch.shim;
 import java.lang.foreign.Arena;
 import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
+import org.mdlagent.arch.layout.ApiDescriptor;
 
 /// The file behind each descriptor of this process (`record/files.h`). Names are resource paths, such as
 /// `/File/etc/hosts`, and are numbered from 1. Used by the agent's thread only.
@@ -20,21 +21,21 @@ public final class Descriptors {
     ///
     /// @throws IllegalStateException if the session is out of memory
     public void begin() {
-        if (api.descriptors(NativeApi.FILES_BEGIN, 0, 0, 0) == 0) {
+        if (api.descriptors(ApiDescriptor.FILES_BEGIN, 0, 0, 0) == 0) {
             throw new IllegalStateException("the session file cannot grow");
         }
     }
 
     /// Address of the function that snippets call for each event of a descriptor.
     public long note() {
-        return api.entry(NativeApi.FILES_NOTE);
+        return api.entry(ApiDescriptor.FILES_NOTE);
     }
 
     /// Address of the word that points to the table of descriptors, a direct
     /// [org.mdlagent.arch.snippet.PositionTable]. The position of a descriptor is the number of its name, or 0 or
     /// below if it has none.
     public long table() {
-        return api.entry(NativeApi.FILES_TABLE);
+        return api.entry(ApiDescriptor.FILES_TABLE);
     }
 
     /// The permanent number of a name; 0 if there is no room.
@@ -42,7 +43,7 @@ public final class Descriptors {
         byte[] bytes = name.getBytes(StandardCharsets.UTF_8);
         try (Arena arena = Arena.ofConfined()) {
             long at = arena.allocateFrom(name).address();
-            return api.descriptors(NativeApi.FILES_INTERN, at, bytes.length, 0);
+            return api.descriptors(ApiDescriptor.FILES_INTERN, at, bytes.length, 0);
         }
     }
 
@@ -52,7 +53,7 @@ public final class Descriptors {
     public long ofPath(String path) {
         try (Arena arena = Arena.ofConfined()) {
             return api.descriptors(
-                    NativeApi.FILES_PATH, arena.allocateFrom(path).address(), 0, 0);
+                    ApiDescriptor.FILES_PATH, arena.allocateFrom(path).address(), 0, 0);
         }
     }
 
@@ -63,18 +64,18 @@ public final class Descriptors {
     public long ofPeer(byte[] peer, boolean accepted) {
         try (Arena arena = Arena.ofConfined()) {
             long at = arena.allocateFrom(ValueLayout.JAVA_BYTE, peer).address();
-            return api.descriptors(NativeApi.FILES_PEER, at, peer.length, accepted ? 1 : 0);
+            return api.descriptors(ApiDescriptor.FILES_PEER, at, peer.length, accepted ? 1 : 0);
         }
     }
 
     /// The highest possible number.
     public int capacity() {
-        return (int) api.descriptors(NativeApi.FILES_CAPACITY, 0, 0, 0);
+        return (int) api.descriptors(ApiDescriptor.FILES_CAPACITY, 0, 0, 0);
     }
 
     /// The highest number in use. Some numbers may be wasted and never get a name.
     public int taken() {
-        return (int) api.descriptors(NativeApi.FILES_TAKEN, 0, 0, 0);
+        return (int) api.descriptors(ApiDescriptor.FILES_TAKEN, 0, 0, 0);
     }
 
     /// The name of a number, "" while it has none.
@@ -90,7 +91,7 @@ public final class Descriptors {
     }
 
     private long address(long number) {
-        return api.descriptors(NativeApi.FILES_NAME, number, 0, 0);
+        return api.descriptors(ApiDescriptor.FILES_NAME, number, 0, 0);
     }
 
     /// A descriptor's entry in the table: a number; 0 or below for none.
@@ -115,19 +116,19 @@ public final class Descriptors {
 
     /// Gives a descriptor a name if its entry is unchanged.
     public boolean adopt(int descriptor, long was, long number) {
-        return api.descriptors(NativeApi.FILES_ADOPT, descriptor, was, number) != 0;
+        return api.descriptors(ApiDescriptor.FILES_ADOPT, descriptor, was, number) != 0;
     }
 
     /// Sets the directory of relative paths.
     public void enter(String directory) {
         try (Arena arena = Arena.ofConfined()) {
             long unused = api.descriptors(
-                    NativeApi.FILES_ENTER, arena.allocateFrom(directory).address(), 0, 0);
+                    ApiDescriptor.FILES_ENTER, arena.allocateFrom(directory).address(), 0, 0);
         }
     }
 
     /// Removes the names of all descriptors.
     public void forget() {
-        long unused = api.descriptors(NativeApi.FILES_FORGET, 0, 0, 0);
+        long unused = api.descriptors(ApiDescriptor.FILES_FORGET, 0, 0, 0);
     }
 }

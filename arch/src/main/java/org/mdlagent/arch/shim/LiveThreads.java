@@ -9,6 +9,7 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.layout.ProcessDescriptor;
+import org.mdlagent.arch.layout.ProcessLife;
 
 /// A running process of the session, and its current threads without the agent's. Processes of other pid
 /// namespaces are left out, because their ids may belong to other processes here.
@@ -98,7 +99,7 @@ public record LiveThreads(long process, int pid, List<Integer> threads) {
 
     private static boolean runsHere(long process) {
         int owner = Memory.getIntAcquire(process + ProcessDescriptor.OWNER);
-        return ProcessDescriptor.runs(Memory.getInt(process + ProcessDescriptor.STATE), owner)
+        return ProcessLife.runs(Memory.getInt(process + ProcessDescriptor.STATE), owner)
                 && (Memory.getInt(process + ProcessDescriptor.FLAGS) & ProcessDescriptor.FLAG_ELSEWHERE) == 0;
     }
 

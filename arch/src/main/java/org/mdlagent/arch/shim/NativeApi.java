@@ -13,7 +13,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
+import org.mdlagent.arch.layout.ApiDescriptor;
 import org.mdlagent.arch.layout.HeaderDescriptor;
+import org.mdlagent.arch.layout.ImageDescriptor;
 
 /// The shim's functions, from the table `struct mdl_api` of `mdl/api.h`, which specifies each.
 ///
@@ -28,105 +30,6 @@ import org.mdlagent.arch.layout.HeaderDescriptor;
 ///
 /// Long because it is a list: the table's functions, each with its types.
 public final class NativeApi implements CodeWriter {
-    static final long SESSION = 8;
-    static final long TLS_OFFSET = 16;
-    static final long OPTIONS = 24;
-    static final long LOG_PATH = 32;
-    static final long LIBRARY = 40;
-    static final long READY = 48;
-    static final long TSC = 56;
-    static final long RENEW_CLOCKS = 64;
-    static final long IMAGES = 72;
-    static final long CODE_COPY = 80;
-    static final long CODE_MAP = 88;
-    static final long STORE = 96;
-    static final long SYNC_CORES = 104;
-    static final long TOGGLE = 112;
-    static final long ARM = 120;
-    static final long ALLOCATE = 128;
-    static final long DECODE = 136;
-    static final long DEMANGLE = 144;
-    static final long ENTRY_SLOW = 152;
-    static final long EXIT_SLOW = 160;
-    static final long RECORD_SLOW = 168;
-    static final long SAMPLE_ENTRY_SLOW = 176;
-    static final long SAMPLE_EXIT_SLOW = 184;
-    static final long EXPIRE_ENTRY = 192;
-    static final long EXPIRE_EXIT = 200;
-    static final long DISARM = 208;
-    static final long PROGRAM_CPU = 216;
-    static final long REPLACE = 224;
-    static final long WAIT_UNTIL = 232;
-    static final long CATCH_TRAPS = 240;
-    static final long INSTRUCTION = 248;
-    static final long CPUID = 256;
-    static final long FUNCTION_ENTRY_SLOW = 264;
-    static final long FUNCTION_EXIT_SLOW = 272;
-    static final long COUNT_SLOW = 280;
-    static final long FUNCTION_SIBLING_SLOW = 288;
-    static final long TRAMPOLINES = 296;
-    static final long HOOK_ENTRY_CLIENT = 304;
-    static final long HOOK_EXIT_CLIENT = 312;
-    static final long FUNCTION_ENTRY_CLIENT = 320;
-    static final long FUNCTION_EXIT_CLIENT = 328;
-    static final long COUNT_CLIENT = 336;
-    static final long ATTACH = 344;
-    static final long COUNTER = 352;
-    static final long TEXT = 360;
-    static final long SHOW = 368;
-    static final long COUNTERS = 376;
-    static final long HOLD = 384;
-    static final long RELEASE = 392;
-    static final long AWAIT_OPENING = 400;
-    static final long FOLLOWED = 408;
-    static final long FORGET_CLIENTS = 416;
-    static final long TAKE_REQUEST = 424;
-    static final long ANSWER_REQUEST = 432;
-    static final long SNIPPETS = 440;
-    static final long VALUES = 448;
-    static final long VALUES_FRAMED = 456;
-    static final long EVENT_OPEN = 464;
-    static final long EVENT_READ = 472;
-    static final long EVENT_CLOSE = 480;
-    static final long THREADS = 488;
-    static final long FIND_SYMBOL = 496;
-    static final long EXCHANGE_IMPORT = 504;
-    static final long SNIPPET_CALL = 512;
-    static final long SNIPPET_CALL_FRAMED = 520;
-    static final long REPLACE_ALL = 528;
-    static final long FILES_NOTE = 536;
-    static final long FILES_TABLE = 544;
-    static final long FILES_BEGIN = 552;
-    static final long FILES_INTERN = 560;
-    static final long FILES_PATH = 568;
-    static final long FILES_PEER = 576;
-    static final long FILES_NAME = 584;
-    static final long FILES_CAPACITY = 592;
-    static final long FILES_TAKEN = 600;
-    static final long FILES_ADOPT = 608;
-    static final long FILES_ENTER = 616;
-    static final long FILES_FORGET = 624;
-    static final long PC_OPEN = 632;
-    static final long PC_SWITCH = 640;
-    static final long PC_TAKE = 648;
-    static final long PC_PLACE = 656;
-    static final long PC_FRAME = 664;
-    static final long PC_FORGET = 672;
-    static final long PC_MAP = 680;
-    static final long PLAN_SLICES = 688;
-    static final long HIDE = 696;
-    static final long INSTRUCTION_USES = 704;
-    static final long BLOCKS_OPEN = 712;
-    static final long LEAVE = 720;
-    static final long PC_WAIT = 728;
-    static final long SIZE = 736;
-
-    static final long IMAGE_BIAS = 0;
-    static final long IMAGE_HEADERS = 8;
-    static final long IMAGE_COUNT = 16;
-    static final long IMAGE_PATH = 24;
-    static final long IMAGE_SIZE = 4120;
-
     private static final FunctionDescriptor SHAPE = FunctionDescriptor.of(
             ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG);
     private static final MethodHandle CALL = Linker.nativeLinker().downcallHandle(SHAPE, Linker.Option.critical(false));
@@ -174,30 +77,30 @@ public final class NativeApi implements CodeWriter {
     /// @param table address of the shim's `struct mdl_api`
     /// @throws IllegalArgumentException if the shim was built from another version of `mdl/api.h`
     public NativeApi(long table) {
-        if (Memory.getLong(table) != SIZE) {
+        if (Memory.getLong(table) != ApiDescriptor.SIZE) {
             throw new IllegalArgumentException("libmdlagent.so and the runtime image are of different builds: table of "
-                    + Memory.getLong(table) + " bytes, expected " + SIZE);
+                    + Memory.getLong(table) + " bytes, expected " + ApiDescriptor.SIZE);
         }
         this.table = table;
-        store = function(STORE);
-        replace = function(REPLACE);
-        replaceAll = function(REPLACE_ALL);
-        waitUntil = function(WAIT_UNTIL);
-        syncCores = function(SYNC_CORES);
-        instruction = function(INSTRUCTION);
-        instructionUses = function(INSTRUCTION_USES);
-        tsc = function(TSC);
-        arm = function(ARM);
-        disarm = function(DISARM);
-        programCpu = function(PROGRAM_CPU);
-        toggle = function(TOGGLE);
-        attach = function(ATTACH);
-        snippets = function(SNIPPETS);
-        allocate = function(ALLOCATE);
-        decode = function(DECODE);
-        demangle = function(DEMANGLE);
-        renewClocks = function(RENEW_CLOCKS);
-        takeRequest = function(TAKE_REQUEST);
+        store = function(ApiDescriptor.STORE);
+        replace = function(ApiDescriptor.REPLACE);
+        replaceAll = function(ApiDescriptor.REPLACE_ALL);
+        waitUntil = function(ApiDescriptor.WAIT_UNTIL);
+        syncCores = function(ApiDescriptor.SYNC_CORES);
+        instruction = function(ApiDescriptor.INSTRUCTION);
+        instructionUses = function(ApiDescriptor.INSTRUCTION_USES);
+        tsc = function(ApiDescriptor.TSC);
+        arm = function(ApiDescriptor.ARM);
+        disarm = function(ApiDescriptor.DISARM);
+        programCpu = function(ApiDescriptor.PROGRAM_CPU);
+        toggle = function(ApiDescriptor.TOGGLE);
+        attach = function(ApiDescriptor.ATTACH);
+        snippets = function(ApiDescriptor.SNIPPETS);
+        allocate = function(ApiDescriptor.ALLOCATE);
+        decode = function(ApiDescriptor.DECODE);
+        demangle = function(ApiDescriptor.DEMANGLE);
+        renewClocks = function(ApiDescriptor.RENEW_CLOCKS);
+        takeRequest = function(ApiDescriptor.TAKE_REQUEST);
     }
 
     /// The table that a library's function `mdl_harness_api` returns: the shim outside any target process, for
@@ -224,22 +127,22 @@ public final class NativeApi implements CodeWriter {
 
     /// Address of the session's header.
     public long session() {
-        return Memory.getLong(table + SESSION);
+        return Memory.getLong(table + ApiDescriptor.SESSION);
     }
 
     /// `MDL_OPTIONS` at process start.
     public String options() {
-        return Memory.string(Memory.getLong(table + OPTIONS));
+        return Memory.string(Memory.getLong(table + ApiDescriptor.OPTIONS));
     }
 
     /// Path of the session's log.
     public String logPath() {
-        return Memory.string(Memory.getLong(table + LOG_PATH));
+        return Memory.string(Memory.getLong(table + ApiDescriptor.LOG_PATH));
     }
 
     /// Directory that holds `libmdlagent.so`.
     public String libraryDirectory() {
-        return Memory.string(Memory.getLong(table + LIBRARY));
+        return Memory.string(Memory.getLong(table + ApiDescriptor.LIBRARY));
     }
 
     /// The shim's entry points for generated code.
@@ -251,26 +154,26 @@ public final class NativeApi implements CodeWriter {
                 cpuTime,
                 Memory.getInt(session() + (cpuTime ? HeaderDescriptor.CLOCK_CPU_NANOS : HeaderDescriptor.CLOCK_TICKS)),
                 session() + HeaderDescriptor.STATE,
-                Math.toIntExact(Memory.getLong(table + TLS_OFFSET)),
-                Memory.getLong(table + (exact ? ENTRY_SLOW : SAMPLE_ENTRY_SLOW)),
-                Memory.getLong(table + (exact ? EXIT_SLOW : SAMPLE_EXIT_SLOW)),
-                Memory.getLong(table + RECORD_SLOW),
-                Memory.getLong(table + EXPIRE_ENTRY),
-                Memory.getLong(table + EXPIRE_EXIT),
-                Memory.getLong(table + FUNCTION_ENTRY_SLOW),
-                Memory.getLong(table + FUNCTION_EXIT_SLOW),
-                Memory.getLong(table + FUNCTION_SIBLING_SLOW),
-                Memory.getLong(table + COUNT_SLOW),
+                Math.toIntExact(Memory.getLong(table + ApiDescriptor.TLS_OFFSET)),
+                Memory.getLong(table + (exact ? ApiDescriptor.ENTRY_SLOW : ApiDescriptor.SAMPLE_ENTRY_SLOW)),
+                Memory.getLong(table + (exact ? ApiDescriptor.EXIT_SLOW : ApiDescriptor.SAMPLE_EXIT_SLOW)),
+                Memory.getLong(table + ApiDescriptor.RECORD_SLOW),
+                Memory.getLong(table + ApiDescriptor.EXPIRE_ENTRY),
+                Memory.getLong(table + ApiDescriptor.EXPIRE_EXIT),
+                Memory.getLong(table + ApiDescriptor.FUNCTION_ENTRY_SLOW),
+                Memory.getLong(table + ApiDescriptor.FUNCTION_EXIT_SLOW),
+                Memory.getLong(table + ApiDescriptor.FUNCTION_SIBLING_SLOW),
+                Memory.getLong(table + ApiDescriptor.COUNT_SLOW),
                 new ClientEntryPoints(
-                        Memory.getLong(table + HOOK_ENTRY_CLIENT),
-                        Memory.getLong(table + HOOK_EXIT_CLIENT),
-                        Memory.getLong(table + FUNCTION_ENTRY_CLIENT),
-                        Memory.getLong(table + FUNCTION_EXIT_CLIENT),
-                        Memory.getLong(table + COUNT_CLIENT),
-                        Memory.getLong(table + VALUES),
-                        Memory.getLong(table + VALUES_FRAMED),
-                        Memory.getLong(table + SNIPPET_CALL),
-                        Memory.getLong(table + SNIPPET_CALL_FRAMED)));
+                        Memory.getLong(table + ApiDescriptor.HOOK_ENTRY_CLIENT),
+                        Memory.getLong(table + ApiDescriptor.HOOK_EXIT_CLIENT),
+                        Memory.getLong(table + ApiDescriptor.FUNCTION_ENTRY_CLIENT),
+                        Memory.getLong(table + ApiDescriptor.FUNCTION_EXIT_CLIENT),
+                        Memory.getLong(table + ApiDescriptor.COUNT_CLIENT),
+                        Memory.getLong(table + ApiDescriptor.VALUES),
+                        Memory.getLong(table + ApiDescriptor.VALUES_FRAMED),
+                        Memory.getLong(table + ApiDescriptor.SNIPPET_CALL),
+                        Memory.getLong(table + ApiDescriptor.SNIPPET_CALL_FRAMED)));
     }
 
     /// Registers generated code with unwinders and debuggers.
@@ -278,7 +181,7 @@ public final class NativeApi implements CodeWriter {
     /// @param unwindTable its `.eh_frame_hdr`, followed by `.eh_frame` (`StubCode.unwindTable`)
     /// @throws IllegalStateException if there is no room for another range
     public void addTrampolines(long start, long length, long unwindTable) {
-        long result = call(function(TRAMPOLINES), start, length, unwindTable);
+        long result = call(function(ApiDescriptor.TRAMPOLINES), start, length, unwindTable);
         if (result < 0) {
             throw new IllegalStateException("trampolines cannot be made known to unwinders: errno " + -result);
         }
@@ -286,7 +189,7 @@ public final class NativeApi implements CodeWriter {
 
     /// Releases a `main` that waits for the probes.
     public void ready() {
-        call(function(READY), 0, 0, 0);
+        call(function(ApiDescriptor.READY), 0, 0, 0);
     }
 
     /// The time-stamp counter, in ticks.
@@ -333,7 +236,7 @@ public final class NativeApi implements CodeWriter {
     ///
     /// @param plan address of a `struct mdl_slice_plan`, 0 for none
     public void planSlices(long plan) {
-        call(function(PLAN_SLICES), plan, 0, 0);
+        call(function(ApiDescriptor.PLAN_SLICES), plan, 0, 0);
     }
 
     /// Renews the header's second clock pair and the agent's CPU time.
@@ -344,16 +247,16 @@ public final class NativeApi implements CodeWriter {
     /// The images that the dynamic linker has loaded now, the executable first.
     public List<LoadedImage> images() {
         try (Arena arena = Arena.ofConfined()) {
-            long capacity = call(function(IMAGES), 0, 0, 0);
-            MemorySegment buffer = arena.allocate(IMAGE_SIZE * capacity, 8);
-            long count = Math.min(capacity, call(function(IMAGES), buffer.address(), capacity, 0));
+            long capacity = call(function(ApiDescriptor.IMAGES), 0, 0, 0);
+            MemorySegment buffer = arena.allocate(ImageDescriptor.SIZE * capacity, 8);
+            long count = Math.min(capacity, call(function(ApiDescriptor.IMAGES), buffer.address(), capacity, 0));
             List<LoadedImage> images = new ArrayList<>((int) count);
-            for (long at = buffer.address(); images.size() < count; at += IMAGE_SIZE) {
+            for (long at = buffer.address(); images.size() < count; at += ImageDescriptor.SIZE) {
                 images.add(new LoadedImage(
-                        Memory.string(at + IMAGE_PATH),
-                        Memory.getLong(at + IMAGE_BIAS),
-                        Memory.getLong(at + IMAGE_HEADERS),
-                        Memory.getInt(at + IMAGE_COUNT)));
+                        Memory.string(at + ImageDescriptor.PATH),
+                        Memory.getLong(at + ImageDescriptor.BIAS),
+                        Memory.getLong(at + ImageDescriptor.HEADERS),
+                        Memory.getInt(at + ImageDescriptor.COUNT)));
             }
             return images;
         }
@@ -361,7 +264,7 @@ public final class NativeApi implements CodeWriter {
 
     /// A number that changes whenever the dynamic linker loads or unloads an image.
     public long imageCounters() {
-        return call(function(COUNTERS), 0, 0, 0);
+        return call(function(ApiDescriptor.COUNTERS), 0, 0, 0);
     }
 
     /// Prevents unloading of images until [#releaseImages]: their memory may be read, and [#show] may replace
@@ -369,11 +272,11 @@ public final class NativeApi implements CodeWriter {
     ///
     /// @return false, without effect, while an image is being unloaded, or opened by a thread that waits
     public boolean holdImages() {
-        return call(function(HOLD), 0, 0, 0) != 0;
+        return call(function(ApiDescriptor.HOLD), 0, 0, 0) != 0;
     }
 
     public void releaseImages() {
-        call(function(RELEASE), 0, 0, 0);
+        call(function(ApiDescriptor.RELEASE), 0, 0, 0);
     }
 
     /// Sleeps until the application waits for the probes of an opened library (`--wait`), until a request
@@ -383,7 +286,7 @@ public final class NativeApi implements CodeWriter {
     /// @return how many libraries it has waited for so far, for [#followed]
     public long awaitOpening(long nanos) {
         try {
-            return (long) Sleeping.CALL.invokeExact(function(AWAIT_OPENING), nanos, 0L, 0L);
+            return (long) Sleeping.CALL.invokeExact(function(ApiDescriptor.AWAIT_OPENING), nanos, 0L, 0L);
         } catch (Throwable e) {
             throw new AssertionError(e);
         }
@@ -393,13 +296,13 @@ public final class NativeApi implements CodeWriter {
     /// at the
     /// last hold have probes.
     public void followed(long opened) {
-        call(function(FOLLOWED), opened, 0, 0);
+        call(function(ApiDescriptor.FOLLOWED), opened, 0, 0);
     }
 
     /// Removes the clients of `count` probes, whose numbers (int) are at `probes`, because their library was
     /// unloaded. They accept no client until `SiteDescriptor.BODIES` is written again.
     public void forgetClients(long probes, int count) {
-        call(function(FORGET_CLIENTS), probes, count, 0);
+        call(function(ApiDescriptor.FORGET_CLIENTS), probes, count, 0);
     }
 
     /// Takes the pending request of the control socket, or null. [#answerRequest] must follow.
@@ -414,7 +317,7 @@ public final class NativeApi implements CodeWriter {
         try (Arena arena = Arena.ofConfined()) {
             long at = arena.allocate(Math.max(1, bytes.length)).address();
             Memory.put(at, bytes);
-            call(function(ANSWER_REQUEST), at, bytes.length, 0);
+            call(function(ApiDescriptor.ANSWER_REQUEST), at, bytes.length, 0);
         }
     }
 
@@ -424,7 +327,7 @@ public final class NativeApi implements CodeWriter {
     ///     are multiples of the page size. Sets the mark, and replaces an alias of 0 by that of a new place
     /// @return 0, or `-errno`; `-ETXTBSY` if no copy may replace the text
     public long codeCopy(long text) {
-        return call(function(CODE_COPY), text, 0, 0);
+        return call(function(ApiDescriptor.CODE_COPY), text, 0, 0);
     }
 
     /// Replaces texts by their copies, while images are held.
@@ -433,7 +336,7 @@ public final class NativeApi implements CodeWriter {
     ///     changed since they were copied is 0 afterwards; they are not replaced
     /// @return 0, or `-errno`; `-ESTALE`, and nothing is replaced, if an image was unloaded all the same
     public long show(long texts, long count) {
-        return call(function(SHOW), texts, count, 0);
+        return call(function(ApiDescriptor.SHOW), texts, count, 0);
     }
 
     /// Maps the files' text over copies, while images are held. [#show] shows the copies again.
@@ -443,20 +346,20 @@ public final class NativeApi implements CodeWriter {
     /// @return 0, or `-errno`, and all copies stay; `-ENOENT` if a file has been replaced or removed: its text
     ///     has the mark 0
     public long hide(long texts, long count) {
-        return call(function(HIDE), texts, count, 0);
+        return call(function(ApiDescriptor.HIDE), texts, count, 0);
     }
 
     /// Alias of the first copy of text. Others are as far from it as they are from the start of the file
     /// `mdl-text`.
     public long textAlias() {
-        return Memory.getLong(table + TEXT);
+        return Memory.getLong(table + ApiDescriptor.TEXT);
     }
 
     /// Maps new executable memory at exactly `at`.
     ///
     /// @return its alias, or `-errno`; `-EEXIST` if the address is taken
     public long codeMap(long at, long length) {
-        return call(function(CODE_MAP), at, length, 0);
+        return call(function(ApiDescriptor.CODE_MAP), at, length, 0);
     }
 
     @Override
@@ -493,7 +396,7 @@ public final class NativeApi implements CodeWriter {
     ///
     /// @throws IllegalStateException if the handler of SIGTRAP cannot be installed
     public void catchTraps() {
-        long result = call(function(CATCH_TRAPS), 0, 0, 0);
+        long result = call(function(ApiDescriptor.CATCH_TRAPS), 0, 0, 0);
         if (result < 0) {
             throw new IllegalStateException("SIGTRAP cannot be caught: errno " + -result);
         }
@@ -529,7 +432,7 @@ public final class NativeApi implements CodeWriter {
     /// @return its address, below 2 GiB
     /// @throws IllegalStateException if there is no room
     public long openBlocks(long bytes) {
-        long at = call(function(BLOCKS_OPEN), bytes, 0, 0);
+        long at = call(function(ApiDescriptor.BLOCKS_OPEN), bytes, 0, 0);
         if (at < 0) {
             throw new IllegalStateException("no room below 2 GiB for counters: errno " + -at);
         }
@@ -541,7 +444,7 @@ public final class NativeApi implements CodeWriter {
     ///
     /// @throws IllegalStateException if no thread can be created for that
     public void leave() {
-        long error = call(function(LEAVE), 0, 0, 0);
+        long error = call(function(ApiDescriptor.LEAVE), 0, 0, 0);
         if (error < 0) {
             throw new IllegalStateException("no thread can be created: errno " + -error);
         }
@@ -551,7 +454,7 @@ public final class NativeApi implements CodeWriter {
     public int[] cpuid(int leaf, int subleaf) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment out = arena.allocate(16, 8);
-            if (call(function(CPUID), Integer.toUnsignedLong(leaf), subleaf, out.address()) < 0) {
+            if (call(function(ApiDescriptor.CPUID), Integer.toUnsignedLong(leaf), subleaf, out.address()) < 0) {
                 return new int[0];
             }
             return out.toArray(ValueLayout.JAVA_INT);
@@ -593,7 +496,7 @@ public final class NativeApi implements CodeWriter {
 
     /// The function to attach to probes that only count, in the threads' blocks.
     public long counter() {
-        return Memory.getLong(table + COUNTER);
+        return Memory.getLong(table + ApiDescriptor.COUNTER);
     }
 
     /// Switches the probes of `count` functions on: indices (int) at `functions`, maximum durations in
@@ -622,16 +525,16 @@ public final class NativeApi implements CodeWriter {
     /// @param reach what else than the thread is counted, `enum mdl_event_reach`
     /// @return a descriptor, or `-errno`
     long openEvent(int event, int tid, int reach) {
-        return call(function(EVENT_OPEN), event, tid, reach);
+        return call(function(ApiDescriptor.EVENT_OPEN), event, tid, reach);
     }
 
     /// The count of an event, or `-errno`.
     long readEvent(long descriptor) {
-        return call(function(EVENT_READ), descriptor, 0, 0);
+        return call(function(ApiDescriptor.EVENT_READ), descriptor, 0, 0);
     }
 
     void closeEvent(long descriptor) {
-        call(function(EVENT_CLOSE), descriptor, 0, 0);
+        call(function(ApiDescriptor.EVENT_CLOSE), descriptor, 0, 0);
     }
 
     /// Starts to sample a thread in user mode, once per `periodNanos` of its CPU time.
@@ -639,12 +542,12 @@ public final class NativeApi implements CodeWriter {
     /// @param process row of the thread's process
     /// @return how many samples fit in the buffer, or `-errno`
     long openPcSampler(int tid, long periodNanos, long process) {
-        return call(function(PC_OPEN), tid, periodNanos, process);
+        return call(function(ApiDescriptor.PC_OPEN), tid, periodNanos, process);
     }
 
     /// @param on 1 resumes sampling, 0 pauses it, -1 ends it until threads are opened again
     void switchPcSampler(int on) {
-        call(function(PC_SWITCH), on, 0, 0);
+        call(function(ApiDescriptor.PC_SWITCH), on, 0, 0);
     }
 
     /// Counts samples until none is left, or until one has addresses without known frames: stores these
@@ -653,7 +556,7 @@ public final class NativeApi implements CodeWriter {
     ///
     /// @return the number of these addresses
     int takePcSamples(long places, int capacity, int weight) {
-        return (int) call(function(PC_TAKE), places, capacity, weight);
+        return (int) call(function(ApiDescriptor.PC_TAKE), places, capacity, weight);
     }
 
     /// Adds a thread's time off the processors since the last call to the call path that it waits on now.
@@ -661,33 +564,33 @@ public final class NativeApi implements CodeWriter {
     /// @param places gets the addresses of that path without known frames, at most 32; then nothing is added
     /// @return the number of these addresses
     int takeWait(int tid, int pid, long places) {
-        return (int) call(function(PC_WAIT), tid, pid, places);
+        return (int) call(function(ApiDescriptor.PC_WAIT), tid, pid, places);
     }
 
     void placePcFrame(long address, int frame, int outer) {
-        call(function(PC_PLACE), address, frame, outer);
+        call(function(ApiDescriptor.PC_PLACE), address, frame, outer);
     }
 
     int addPcFrame(long row) {
-        return (int) call(function(PC_FRAME), row, 0, 0);
+        return (int) call(function(ApiDescriptor.PC_FRAME), row, 0, 0);
     }
 
     void forgetPcFrames() {
-        call(function(PC_FORGET), 0, 0, 0);
+        call(function(ApiDescriptor.PC_FORGET), 0, 0, 0);
     }
 
     /// Reads the names of a process's JIT-compiled code (`/tmp/perf-PID.map`) into `text`, as many bytes as fit.
     ///
     /// @return how many there are, or `-errno`
     long readPerfMap(int pid, long text, long capacity) {
-        return call(function(PC_MAP), pid, text, capacity);
+        return call(function(ApiDescriptor.PC_MAP), pid, text, capacity);
     }
 
     /// Lists the threads of a process, without the agent's. Stores their ids (int) in `tids`, as many as fit.
     ///
     /// @return how many there are, or `-errno`
     long threads(int pid, long tids, int capacity) {
-        return call(function(THREADS), pid, tids, capacity);
+        return call(function(ApiDescriptor.THREADS), pid, tids, capacity);
     }
 
     /// The address that the dynamic linker resolves a symbol to for the program, or 0.
@@ -696,7 +599,11 @@ public final class NativeApi implements CodeWriter {
     public long findSymbol(String symbol, String version) {
         try (Arena arena = Arena.ofConfined()) {
             long name = arena.allocateFrom(symbol).address();
-            return call(function(FIND_SYMBOL), name, arena.allocateFrom(version).address(), 0);
+            return call(
+                    function(ApiDescriptor.FIND_SYMBOL),
+                    name,
+                    arena.allocateFrom(version).address(),
+                    0);
         }
     }
 
@@ -707,7 +614,7 @@ public final class NativeApi implements CodeWriter {
     public long exchangeImport(long word, long expected, long value, boolean readOnly) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment change = arena.allocateFrom(ValueLayout.JAVA_LONG, word, expected, value);
-            return call(function(EXCHANGE_IMPORT), change.address(), readOnly ? 1 : 0, 0);
+            return call(function(ApiDescriptor.EXCHANGE_IMPORT), change.address(), readOnly ? 1 : 0, 0);
         }
     }
 

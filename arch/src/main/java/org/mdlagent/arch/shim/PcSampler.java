@@ -3,16 +3,12 @@ package org.mdlagent.arch.shim;
 import java.lang.foreign.Arena;
 import java.util.function.Function;
 import org.mdlagent.arch.layout.PcFrameDescriptor;
+import org.mdlagent.arch.layout.PcPlaceDescriptor;
 
 /// Samples of program counters and call paths in user mode, taken by the kernel per period of CPU time
 /// (`perf_event_open(2)`). Threads get no signals and do no work. The shim unwinds their stacks and counts paths
 /// in the session. Used by the agent's thread.
 public final class PcSampler {
-    static final long PLACE_ADDRESS = 0;
-    static final long PLACE_START = 8;
-    static final long PLACE_BIAS = 16;
-    static final long PLACE_PID = 24;
-    static final long PLACE_SIZE = 32;
 
     /// The frame of unknown code.
     public static final int ELSEWHERE = 0;
@@ -20,7 +16,7 @@ public final class PcSampler {
     /// The frame of the agent's code.
     public static final int PROBES = 1;
 
-    private static final int CAPACITY = Scratch.BYTES / (int) PLACE_SIZE;
+    private static final int CAPACITY = Scratch.BYTES / (int) PcPlaceDescriptor.SIZE;
 
     private final NativeApi api;
 
@@ -96,12 +92,12 @@ public final class PcSampler {
     private void place(long at, int count, Function<Place, Frames> frames) {
         Place[] places = new Place[count];
         for (int i = 0; i < count; i++) {
-            long row = at + i * PLACE_SIZE;
+            long row = at + i * PcPlaceDescriptor.SIZE;
             places[i] = new Place(
-                    Memory.getLong(row + PLACE_ADDRESS),
-                    Memory.getLong(row + PLACE_START),
-                    Memory.getLong(row + PLACE_BIAS),
-                    (int) Memory.getLong(row + PLACE_PID));
+                    Memory.getLong(row + PcPlaceDescriptor.ADDRESS),
+                    Memory.getLong(row + PcPlaceDescriptor.START),
+                    Memory.getLong(row + PcPlaceDescriptor.BIAS),
+                    (int) Memory.getLong(row + PcPlaceDescriptor.PID));
         }
         for (Place place : places) {
             Frames of = frames.apply(place);

@@ -151,8 +151,8 @@ final class Effects {
 
     /// The function's effect is unknown: it may reach other probes.
     private void addCall() {
-        reads.set(0, ValueDescriptor.COUNT);
-        writes.set(0, ValueDescriptor.COUNT);
+        reads.set(0, ValueDescriptor.VALUES);
+        writes.set(0, ValueDescriptor.VALUES);
         needsRoom = true;
     }
 

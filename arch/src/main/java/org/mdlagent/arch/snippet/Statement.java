@@ -78,7 +78,7 @@ public sealed interface Statement {
         /// Whether there are values for the member this many bits later.
         static boolean hasRoom(int first, int stride, int bits) {
             long own = first + (long) stride * bits;
-            return stride > 0 && own > ValueDescriptor.DEPTH && own + stride <= ValueDescriptor.COUNT;
+            return stride > 0 && own > ValueDescriptor.DEPTH && own + stride <= ValueDescriptor.VALUES;
         }
 
         /// Whether each member has its own instance of this value.
@@ -163,7 +163,7 @@ public sealed interface Statement {
 
     /// @throws IllegalArgumentException if threads have no such value for snippets
     static void requireValue(int index) {
-        if (index <= ValueDescriptor.DEPTH || index >= ValueDescriptor.COUNT) {
+        if (index <= ValueDescriptor.DEPTH || index >= ValueDescriptor.VALUES) {
             throw new IllegalArgumentException("no value " + index);
         }
     }

@@ -12,18 +12,19 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
+import org.mdlagent.arch.layout.ApiDescriptor;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.layout.ProcessDescriptor;
 
 /// Of a session in memory, with a table of the shim that has nothing else.
 class LiveThreadsTest {
-    private final MemorySegment table = Arena.global().allocate(NativeApi.SIZE, Long.BYTES);
+    private final MemorySegment table = Arena.global().allocate(ApiDescriptor.SIZE, Long.BYTES);
     private final MemorySegment session = Arena.global().allocate(HeaderDescriptor.SIZE, Long.BYTES);
     private final NativeApi api = api();
 
     private NativeApi api() {
-        table.set(ValueLayout.JAVA_LONG, 0, NativeApi.SIZE);
-        table.set(ValueLayout.JAVA_LONG, NativeApi.SESSION, session.address());
+        table.set(ValueLayout.JAVA_LONG, 0, ApiDescriptor.SIZE);
+        table.set(ValueLayout.JAVA_LONG, ApiDescriptor.SESSION, session.address());
         return new NativeApi(table.address());
     }
 

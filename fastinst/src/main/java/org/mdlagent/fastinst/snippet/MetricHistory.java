@@ -1,6 +1,7 @@
 package org.mdlagent.fastinst.snippet;
 
 import org.mdlagent.arch.layout.MetricDescriptor;
+import org.mdlagent.arch.layout.MetricPoints;
 import org.mdlagent.arch.layout.PointDescriptor;
 import org.mdlagent.arch.shim.Memory;
 
@@ -44,7 +45,7 @@ final class MetricHistory {
     private void fold() {
         int other = 1 - half;
         for (int i = 0; i < count / 2; i++) {
-            long point = record + MetricDescriptor.point(half, 2 * i + 1);
+            long point = record + MetricPoints.point(half, 2 * i + 1);
             put(other, i, Memory.getLong(point + PointDescriptor.TSC), Memory.getLong(point + PointDescriptor.AMOUNT));
         }
         half = other;
@@ -54,12 +55,12 @@ final class MetricHistory {
     }
 
     private void put(int into, int index, long tsc, long amount) {
-        long point = record + MetricDescriptor.point(into, index);
+        long point = record + MetricPoints.point(into, index);
         Memory.putLong(point + PointDescriptor.TSC, tsc);
         Memory.putLong(point + PointDescriptor.AMOUNT, amount);
     }
 
     private void publish() {
-        Memory.putLongRelease(record + MetricDescriptor.HISTORY, MetricDescriptor.history(half, count));
+        Memory.putLongRelease(record + MetricDescriptor.HISTORY, MetricPoints.history(half, count));
     }
 }

@@ -20,8 +20,8 @@ public final class Values {
     private final NativeApi api;
     private final GracePeriod gracePeriod;
     private final long header;
-    private final BitSet taken = new BitSet(ValueDescriptor.COUNT);
-    private final int[] references = new int[ValueDescriptor.COUNT];
+    private final BitSet taken = new BitSet(ValueDescriptor.VALUES);
+    private final int[] references = new int[ValueDescriptor.VALUES];
 
     /// Address of an array with the kind of each value, a byte each.
     private long kinds;
@@ -74,7 +74,7 @@ public final class Values {
         return takeAll(count, ValueDescriptor.TIMER_SIZE, kind(clock));
     }
 
-    private static byte kind(Clock clock) {
+    private static int kind(Clock clock) {
         return switch (clock) {
             case WALL -> ValueDescriptor.KIND_WALL_TIMER;
             case THREAD_CPU -> ValueDescriptor.KIND_PROCESS_TIMER;
@@ -182,21 +182,21 @@ public final class Values {
         return word(values, timer + ValueDescriptor.TIMER_TOTAL) + Math.max(0, running);
     }
 
-    private int take(int size, byte kind) {
+    private int take(int size, int kind) {
         int value = takeAll(1, size, kind);
         if (value == 0) {
-            throw new IllegalStateException("all " + ValueDescriptor.COUNT + " values of snippets are taken");
+            throw new IllegalStateException("all " + ValueDescriptor.VALUES + " values of snippets are taken");
         }
         return value;
     }
 
-    private int takeAll(int count, int size, byte kind) {
+    private int takeAll(int count, int size, int kind) {
         int length = count * size;
         int first = taken.nextClearBit(0);
         while (taken.nextSetBit(first) >= 0 && taken.nextSetBit(first) < first + length) {
             first = taken.nextClearBit(taken.nextSetBit(first));
         }
-        if (first + length > ValueDescriptor.COUNT) {
+        if (first + length > ValueDescriptor.VALUES) {
             return 0;
         }
         for (int value = first; value < first + length; value += size) {
@@ -208,7 +208,7 @@ public final class Values {
     }
 
     private void free(int value) {
-        byte kind = Memory.getByte(kinds + value);
+        int kind = Memory.getByte(kinds + value);
         boolean timer = kind == ValueDescriptor.KIND_WALL_TIMER || kind == ValueDescriptor.KIND_PROCESS_TIMER;
         int end = value + (timer ? ValueDescriptor.TIMER_SIZE : 1);
         setKind(value, ValueDescriptor.KIND_NONE);
@@ -221,19 +221,19 @@ public final class Values {
         taken.clear(value, end);
     }
 
-    private void setKind(int value, byte kind) {
+    private void setKind(int value, int kind) {
         if (kinds == 0) {
-            kinds = api.allocate(ValueDescriptor.COUNT);
+            kinds = api.allocate(ValueDescriptor.VALUES);
             if (kinds == 0) {
                 throw new IllegalStateException("the session file cannot grow");
             }
             Memory.putLongRelease(header + HeaderDescriptor.VALUE_KINDS, kinds);
         }
-        Memory.putByte(kinds + value, kind);
+        Memory.putByte(kinds + value, (byte) kind);
     }
 
     private void require(int value) {
-        if (value < 0 || value >= ValueDescriptor.COUNT || references[value] == 0) {
+        if (value < 0 || value >= ValueDescriptor.VALUES || references[value] == 0) {
             throw new IllegalArgumentException("no value " + value);
         }
     }

@@ -8,6 +8,7 @@ import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.mdlagent.arch.layout.MetricDescriptor;
+import org.mdlagent.arch.layout.MetricPoints;
 import org.mdlagent.arch.layout.PointDescriptor;
 import org.mdlagent.arch.shim.Memory;
 
@@ -30,8 +31,8 @@ class MetricHistoryTest {
     private List<Point> read() {
         long word = Memory.getLong(record + MetricDescriptor.HISTORY);
         List<Point> points = new ArrayList<>();
-        for (int i = 0; i < MetricDescriptor.count(word); i++) {
-            long at = record + MetricDescriptor.point(MetricDescriptor.half(word), i);
+        for (int i = 0; i < MetricPoints.count(word); i++) {
+            long at = record + MetricPoints.point(MetricPoints.half(word), i);
             points.add(new Point(
                     Memory.getLong(at + PointDescriptor.TSC),
                     Double.longBitsToDouble(Memory.getLong(at + PointDescriptor.AMOUNT))));

@@ -431,7 +431,7 @@ class SnippetsTest {
             values.release(counters + i);
             values.release(timers + i * ValueDescriptor.TIMER_SIZE);
         }
-        assertThat(values.counters(ValueDescriptor.COUNT)).isZero();
+        assertThat(values.counters(ValueDescriptor.VALUES)).isZero();
     }
 
     @Test

@@ -19,8 +19,8 @@ public final class FakeSession {
     /// @param pid of a process that is there, which it is then the session of, or of none
     public static byte[] bytes(String id, long pid, long startSeconds) throws IOException {
         ByteBuffer bytes = ByteBuffer.allocate(SIZE).order(ByteOrder.LITTLE_ENDIAN);
-        bytes.putLong((int) HeaderDescriptor.MAGIC, HeaderDescriptor.MAGIC_VALUE);
-        bytes.putInt((int) HeaderDescriptor.VERSION, HeaderDescriptor.VERSION_VALUE);
+        bytes.putLong((int) HeaderDescriptor.MAGIC_AT, HeaderDescriptor.MAGIC);
+        bytes.putInt((int) HeaderDescriptor.VERSION_AT, HeaderDescriptor.VERSION);
         bytes.putInt((int) HeaderDescriptor.HEADER_SIZE, (int) HeaderDescriptor.SIZE);
         bytes.putLong((int) HeaderDescriptor.BASE, 0x7000_0000_0000L);
         bytes.putLong((int) HeaderDescriptor.ARENA_END, SIZE);

@@ -258,9 +258,9 @@ public final class PcSamples {
             return 0;
         }
         long chunk = Memory.getLong(
-                table + PcSamplesDescriptor.FRAMES + (long) frame / PcSamplesDescriptor.CHUNK * Long.BYTES);
+                table + PcSamplesDescriptor.FRAMES + (long) frame / PcSamplesDescriptor.PC_CHUNK * Long.BYTES);
         return Memory.getLong(
-                chunk + frame % PcSamplesDescriptor.CHUNK * PcFrameDescriptor.SIZE + PcFrameDescriptor.SAMPLES);
+                chunk + frame % PcSamplesDescriptor.PC_CHUNK * PcFrameDescriptor.SIZE + PcFrameDescriptor.SAMPLES);
     }
 
     /// A function's recent share of the program's CPU time, in its own code, as of the last call of [#shares]; 0 where

@@ -30,8 +30,7 @@ public final class CallerPlaces {
         for (long at = newest; at != seen; at = Memory.getLong(at + CallerDescriptor.NEXT_NEW)) {
             int caller = callerOf(at);
             Memory.putInt(
-                    at + CallerDescriptor.CALLER,
-                    caller == ReturnSite.NONE ? CallerDescriptor.CALLER_NONE : caller + 1);
+                    at + CallerDescriptor.CALLER, caller == ReturnSite.NONE ? CallerDescriptor.UNKNOWN : caller + 1);
         }
         seen = newest;
     }

@@ -43,7 +43,7 @@ final class Slicer {
 
     /// Results since the last look, by slicing and step: number of slices, and the program's CPU time in
     /// them.
-    static final int NUMBERS = SlicePlanDescriptor.SLICINGS * SlicingDescriptor.STEPS;
+    static final int NUMBERS = SlicePlanDescriptor.SLICINGS * SlicingDescriptor.SLICE_STEPS;
 
     private final long[] slices = new long[NUMBERS];
     private final long[] cpuNanos = new long[NUMBERS];
@@ -128,8 +128,8 @@ final class Slicer {
         for (int i = 0; plan != 0 && i < lists.length; i++) {
             long at = slicing(i);
             long all = 0;
-            for (int step = 0; step < SlicingDescriptor.STEPS; step++) {
-                int number = i * SlicingDescriptor.STEPS + step;
+            for (int step = 0; step < SlicingDescriptor.SLICE_STEPS; step++) {
+                int number = i * SlicingDescriptor.SLICE_STEPS + step;
                 slices[number] = take(at + SlicingDescriptor.SLICES + (long) step * Long.BYTES);
                 cpuNanos[number] = take(at + SlicingDescriptor.CPU_NANOS + (long) step * Long.BYTES);
                 all += slices[number];
@@ -209,8 +209,8 @@ final class Slicer {
             if (slicing.timed()) {
                 timingOf[functions[k]] = i;
             } else {
-                int step = Math.min(k / slicing.step(), SlicingDescriptor.STEPS - 1);
-                slicingOf[functions[k]] = i * SlicingDescriptor.STEPS + step;
+                int step = Math.min(k / slicing.step(), SlicingDescriptor.SLICE_STEPS - 1);
+                slicingOf[functions[k]] = i * SlicingDescriptor.SLICE_STEPS + step;
             }
         }
         long at = slicing(i);

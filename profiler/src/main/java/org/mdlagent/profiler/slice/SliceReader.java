@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.layout.SliceChunkDescriptor;
 import org.mdlagent.arch.layout.SliceDescriptor;
+import org.mdlagent.arch.layout.SliceRows;
 import org.mdlagent.arch.layout.SlicesDescriptor;
 import org.mdlagent.profiler.report.file.SessionBytes;
 
@@ -36,7 +37,7 @@ public final class SliceReader {
         List<TimeSlice> all = new ArrayList<>();
         long complete = complete(); // 1
         for (long slice = Math.max(from, complete - SlicesDescriptor.SLICES + 1); slice < complete; slice++) {
-            ByteBuffer row = bytes.copy(slices + SlicesDescriptor.row(slice), (int) SliceDescriptor.SIZE); // 2
+            ByteBuffer row = bytes.copy(slices + SliceRows.at(slice), (int) SliceDescriptor.SIZE); // 2
             byte[] numbers = numbers(row);
             if (slice > complete() - SlicesDescriptor.SLICES) { // 3
                 all.add(slice(slice, row, numbers));

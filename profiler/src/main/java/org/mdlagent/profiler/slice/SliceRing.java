@@ -5,6 +5,7 @@ import java.util.function.LongUnaryOperator;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.layout.SliceChunkDescriptor;
 import org.mdlagent.arch.layout.SliceDescriptor;
+import org.mdlagent.arch.layout.SliceRows;
 import org.mdlagent.arch.layout.SlicesDescriptor;
 import org.mdlagent.arch.shim.Memory;
 
@@ -80,7 +81,7 @@ final class SliceRing {
 
     /// Address of the row being written; valid for readers after [#publish].
     long row() {
-        return slices + SlicesDescriptor.row(complete());
+        return slices + SliceRows.at(complete());
     }
 
     /// Publishes that slice with its functions, for which there must be room.

@@ -7,6 +7,7 @@ import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.HexFormat;
 import org.mdlagent.arch.code.CodeMemory;
+import org.mdlagent.arch.layout.ApiDescriptor;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 
 /// A session of a few kilobytes, with only the parts of the shim that Java's writers need. It can be reset, so
@@ -40,11 +41,11 @@ public final class SmallSession {
         // mov $next,%rcx; mov %rdi,%rax; lock xadd %rax,(%rcx); ret
         Memory.put(CODE.alias(allocate), HexFormat.of().parseHex("48B900000000000000004889F8F0480FC101C3"));
         Memory.put(CODE.alias(allocate) + 2, bytes(next));
-        long table = Arena.global().allocate(NativeApi.SIZE, Long.BYTES).address();
-        Memory.putLong(table, NativeApi.SIZE);
-        Memory.putLong(table + NativeApi.SESSION, header());
-        Memory.putLong(table + NativeApi.ALLOCATE, allocate);
-        Memory.putLong(table + NativeApi.CATCH_TRAPS, CODE_START);
+        long table = Arena.global().allocate(ApiDescriptor.SIZE, Long.BYTES).address();
+        Memory.putLong(table, ApiDescriptor.SIZE);
+        Memory.putLong(table + ApiDescriptor.SESSION, header());
+        Memory.putLong(table + ApiDescriptor.ALLOCATE, allocate);
+        Memory.putLong(table + ApiDescriptor.CATCH_TRAPS, CODE_START);
         api = new NativeApi(table);
         Memory.putLong(next, arena());
     }

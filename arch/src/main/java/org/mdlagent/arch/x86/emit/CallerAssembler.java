@@ -34,7 +34,7 @@ final class CallerAssembler {
         out.test(found);
         out.jump(EQUAL, missing);
         out.mov(scratch, from);
-        out.and(scratch, CallersDescriptor.LIST_COUNT - 1);
+        out.and(scratch, CallersDescriptor.CALLER_LISTS - 1);
         out.leaIndexed(found, found, scratch);
         out.bind(next);
         out.load(found, found, (int) CallerDescriptor.NEXT);

@@ -40,7 +40,7 @@ final class ClientAssembler {
     private static final int FLAGS = (int) SiteDescriptor.FLAGS;
     private static final int SITE = (int) SiteDescriptor.SIZE;
     private static final int UNTIMED_BYTE = (int) CallDescriptor.INSIDE + Long.BYTES - 1;
-    private static final int UNTIMED = 1 << CallDescriptor.UNTIMED_BIT % Byte.SIZE;
+    private static final int UNTIMED = (int) (CallDescriptor.UNTIMED >>> Long.SIZE - Byte.SIZE);
     private static final int DEPTH = ValueDescriptor.DEPTH * Long.BYTES;
 
     private final RecordingEntryPoints shim;

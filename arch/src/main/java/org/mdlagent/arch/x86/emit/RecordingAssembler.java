@@ -297,7 +297,7 @@ public final class RecordingAssembler {
         out.cmpInt(R9, STATE, FunctionDescriptor.STATE_SAMPLING);
         out.jump(NOT_EQUAL, backOut);
         reserve();
-        out.mov(RAX, 1L << CallDescriptor.WEIGHED_BIT);
+        out.mov(RAX, CallDescriptor.WEIGHED);
         out.add(RAX, RDI);
         out.store(RCX, INSIDE, RAX);
         clock.prepare();
@@ -513,7 +513,7 @@ public final class RecordingAssembler {
         clock.takeOffReading();
         out.store(RCX, START - FRAME, RAX);
         clock.tellEnd(RCX, CALL - FRAME);
-        out.bitSet(RCX, INSIDE - FRAME, CallDescriptor.MEASURED_BIT);
+        out.bitSet(RCX, INSIDE - FRAME, Long.numberOfTrailingZeros(CallDescriptor.MEASURED));
         out.mov(RAX, R8);
         out.jump(slow);
 

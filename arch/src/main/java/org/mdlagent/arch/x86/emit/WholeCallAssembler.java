@@ -57,8 +57,8 @@ final class WholeCallAssembler {
     private static final int MEAN = (int) FunctionDescriptor.MEAN;
 
     private static final int FLAGS_BYTE = INSIDE + Long.BYTES - 1;
-    private static final int FLAGS =
-            1 << CallDescriptor.MEASURED_BIT % Byte.SIZE | 1 << CallDescriptor.UNTIMED_BIT % Byte.SIZE;
+    private static final int FLAGS = (int) (CallDescriptor.MEASURED >>> Long.SIZE - Byte.SIZE)
+            | (int) (CallDescriptor.UNTIMED >>> Long.SIZE - Byte.SIZE);
 
     /// At entry, registers are saved below the one that the stub has saved.
     private static final int ENTRY_SAVED = FunctionStub.SAVED_R11;
@@ -237,7 +237,7 @@ final class WholeCallAssembler {
         out.loadInt(RCX, RDX, (int) CountdownDescriptor.WEIGHT);
         out.store(RSP, WEIGHT_AT, RCX);
         RecordingAssembler.drawInterval(out, RDX, RAX, RCX, R10);
-        out.mov(RCX, 1L << CallDescriptor.WEIGHED_BIT);
+        out.mov(RCX, CallDescriptor.WEIGHED);
         out.add(RCX, RSP, WEIGHT_AT);
         out.store(RSP, CALL_AT + INSIDE, RCX);
         clock.prepare();
@@ -253,7 +253,7 @@ final class WholeCallAssembler {
         save(ENTRY_SAVED, R10, RCX);
         findThread(slow);
         requireRoom(slow);
-        out.mov(RCX, 1L << CallDescriptor.UNTIMED_BIT);
+        out.mov(RCX, CallDescriptor.UNTIMED);
         out.store(RSP, CALL_AT + INSIDE, RCX);
         restore(ENTRY_SAVED, R10, RCX);
         passSeen();
@@ -542,7 +542,7 @@ final class WholeCallAssembler {
         if (!shim.exact()) {
             clock.tellEnd(RSP, 0);
         }
-        out.bitSet(RSP, INSIDE, CallDescriptor.MEASURED_BIT);
+        out.bitSet(RSP, INSIDE, Long.numberOfTrailingZeros(CallDescriptor.MEASURED));
         continueSlow();
     }
 

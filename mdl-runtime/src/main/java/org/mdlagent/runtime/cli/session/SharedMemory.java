@@ -182,12 +182,12 @@ public final class SharedMemory {
                 return;
             }
             ByteBuffer header = header(data);
-            if (header.getLong((int) HeaderDescriptor.MAGIC) == 0) {
+            if (header.getLong((int) HeaderDescriptor.MAGIC_AT) == 0) {
                 if (!isNew(file)) { // else a process may be about to open the file that it has made
                     OpenFile.remove(path);
                 }
-            } else if (header.getLong((int) HeaderDescriptor.MAGIC) == HeaderDescriptor.MAGIC_VALUE
-                    && header.getInt((int) HeaderDescriptor.VERSION) == HeaderDescriptor.VERSION_VALUE) {
+            } else if (header.getLong((int) HeaderDescriptor.MAGIC_AT) == HeaderDescriptor.MAGIC
+                    && header.getInt((int) HeaderDescriptor.VERSION_AT) == HeaderDescriptor.VERSION) {
                 Path moved = moved(path, sessions);
                 byte[] session = moved == null ? directory(header) : OpenFile.bytes(moved);
                 if (!reclaim(data, path, session) && (FileView.of(header).equals(own) || isOld(header))) {

@@ -78,16 +78,16 @@ public final class SessionBytes implements AutoCloseable {
             throw damaged(size + " bytes are too few for the header of a session");
         }
         end = HeaderDescriptor.SIZE;
-        if (getLong(HeaderDescriptor.MAGIC) != HeaderDescriptor.MAGIC_VALUE) {
+        if (getLong(HeaderDescriptor.MAGIC_AT) != HeaderDescriptor.MAGIC) {
             throw new SessionFormatException(
                     file, "this is not a session of mdl", "give a session's directory, or its session.mdl");
         }
-        int version = getInt(HeaderDescriptor.VERSION);
-        if (version != HeaderDescriptor.VERSION_VALUE) {
+        int version = getInt(HeaderDescriptor.VERSION_AT);
+        if (version != HeaderDescriptor.VERSION) {
             throw new SessionFormatException(
                     file,
                     "the session has format version " + Integer.toUnsignedString(version)
-                            + ", and this program reads version " + HeaderDescriptor.VERSION_VALUE,
+                            + ", and this program reads version " + HeaderDescriptor.VERSION,
                     "use the mdl that recorded it");
         }
         int headerSize = getInt(HeaderDescriptor.HEADER_SIZE);

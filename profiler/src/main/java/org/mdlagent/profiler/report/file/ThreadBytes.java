@@ -94,7 +94,7 @@ public record ThreadBytes(SessionBytes bytes, long at) {
     /// Offset of the counters and timers of snippets, 0 if no snippet has run.
     public long values() throws IOException {
         long address = bytes.getLong(at + ThreadDescriptor.VALUES);
-        long size = (long) ValueDescriptor.COUNT * Long.BYTES;
+        long size = (long) ValueDescriptor.VALUES * Long.BYTES;
         return address == 0 ? 0 : bytes.offset(address, size, "a thread's values");
     }
 

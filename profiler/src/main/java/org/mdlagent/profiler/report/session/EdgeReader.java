@@ -12,7 +12,7 @@ import org.mdlagent.profiler.report.statistics.EdgeSums;
 /// Reads the call graph's edges.
 final class EdgeReader {
     /// Places in a list, including those that interrupted threads have added beyond its limit.
-    private static final int PLACES_MAX = 16 * CallersDescriptor.LIST_MAX;
+    private static final int PLACES_MAX = 16 * CallersDescriptor.CALLER_LIST_MAX;
 
     private final SessionBytes bytes;
     private final EdgeSums sums;
@@ -59,7 +59,7 @@ final class EdgeReader {
         long at = bytes.offset(table, CallersDescriptor.SIZE, "a table of callers");
         bytes.claim(CallersDescriptor.SIZE);
         List<Edge> edges = new ArrayList<>();
-        for (int list = 0; list <= CallersDescriptor.LIST_COUNT; list++) {
+        for (int list = 0; list <= CallersDescriptor.CALLER_LISTS; list++) {
             long next = bytes.getLong(at + CallersDescriptor.LISTS + (long) list * Long.BYTES);
             for (int length = 0; next != 0; length++) {
                 if (length == PLACES_MAX) {
@@ -85,8 +85,8 @@ final class EdgeReader {
     private int callerAt(long place, Callers callers) throws IOException {
         int caller = bytes.getInt(place + CallerDescriptor.CALLER);
         return switch (caller) {
-            case CallerDescriptor.CALLER_UNRESOLVED -> callers.callerAt(place);
-            case CallerDescriptor.CALLER_NONE -> EdgeSums.NONE;
+            case CallerDescriptor.UNRESOLVED -> callers.callerAt(place);
+            case CallerDescriptor.UNKNOWN -> EdgeSums.NONE;
             default -> caller(caller - 1);
         };
     }

@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.OptionalInt;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.layout.ProcessDescriptor;
+import org.mdlagent.arch.layout.ProcessLife;
 import org.mdlagent.profiler.report.file.SessionBytes;
 import org.mdlagent.profiler.report.profile.ProcessProfile;
 import org.mdlagent.profiler.report.profile.Profile;
@@ -69,9 +70,9 @@ final class FamilyReader {
         long agents = bytes.getLong(HeaderDescriptor.AGENT_PROCESS);
         boolean apart = bytes.getLong(at + ProcessDescriptor.APART) != 0;
         // For a process that has given up privileges, only the agent can tell that it has ended.
-        boolean runs = ProcessDescriptor.runs(
-                        bytes.getInt(at + ProcessDescriptor.STATE), bytes.getInt(at + ProcessDescriptor.OWNER))
-                && !(apart && facts.ended() != null);
+        boolean runs =
+                ProcessLife.runs(bytes.getInt(at + ProcessDescriptor.STATE), bytes.getInt(at + ProcessDescriptor.OWNER))
+                        && !(apart && facts.ended() != null);
         if (agents != 0 && at == bytes.offset(agents, ProcessDescriptor.SIZE, "a process")) {
             return new ProcessProfile(
                     pid,

@@ -7,6 +7,7 @@ import java.util.LongSummaryStatistics;
 import java.util.OptionalDouble;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.layout.MetricDescriptor;
+import org.mdlagent.arch.layout.MetricPoints;
 import org.mdlagent.arch.layout.PointDescriptor;
 import org.mdlagent.arch.layout.ValueDescriptor;
 import org.mdlagent.profiler.report.file.SessionBytes;
@@ -67,7 +68,7 @@ final class MetricReader {
     private MetricReader(SessionBytes bytes, List<ThreadBytes> threads, OptionalDouble tscHz) throws IOException {
         this.bytes = bytes;
         this.tscHz = tscHz;
-        long size = (long) ValueDescriptor.COUNT * Long.BYTES;
+        long size = (long) ValueDescriptor.VALUES * Long.BYTES;
         for (ThreadBytes thread : threads) {
             long at = thread.values();
             if (at != 0) {
@@ -104,8 +105,8 @@ final class MetricReader {
     private List<MetricValue.Point> history(long metric) throws IOException {
         OptionalDouble unit = unit(metric);
         long history = bytes.getLong(metric + MetricDescriptor.HISTORY);
-        int half = MetricDescriptor.half(history);
-        int count = MetricDescriptor.count(history);
+        int half = MetricPoints.half(history);
+        int count = MetricPoints.count(history);
         if ((half & ~1) != 0 || count < 0 || count > MetricDescriptor.HISTORY_POINTS) {
             throw bytes.damaged("a metric's history has " + count + " points");
         }
@@ -113,7 +114,7 @@ final class MetricReader {
         long before = bytes.getLong(metric + MetricDescriptor.SINCE_TSC);
         long since = before;
         for (int i = 0; i < count && unit.isPresent() && tscHz.isPresent(); i++) {
-            long at = metric + MetricDescriptor.point(half, i);
+            long at = metric + MetricPoints.point(half, i);
             long tsc = bytes.getLong(at + PointDescriptor.TSC);
             double amount = bytes.getDouble(at + PointDescriptor.AMOUNT);
             if (tsc > before && Double.isFinite(amount)) {
@@ -193,7 +194,7 @@ final class MetricReader {
     }
 
     private long word(long words, int index) throws IOException {
-        if (index <= ValueDescriptor.DEPTH || index >= ValueDescriptor.COUNT) {
+        if (index <= ValueDescriptor.DEPTH || index >= ValueDescriptor.VALUES) {
             throw bytes.damaged("a metric has the value " + index);
         }
         return bytes.getLong(words + (long) index * Long.BYTES);

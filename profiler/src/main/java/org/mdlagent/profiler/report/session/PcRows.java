@@ -4,7 +4,7 @@ import java.io.IOException;
 import org.mdlagent.arch.layout.PcSamplesDescriptor;
 import org.mdlagent.profiler.report.file.SessionBytes;
 
-/// Rows stored in chunks of [PcSamplesDescriptor#CHUNK]. Chunk addresses are read on demand, in sequence.
+/// Rows stored in chunks of [PcSamplesDescriptor#PC_CHUNK]. Chunk addresses are read on demand, in sequence.
 final class PcRows {
     private final SessionBytes bytes;
     private final long chunks;
@@ -23,11 +23,11 @@ final class PcRows {
 
     /// Offset of a row.
     long at(int number) throws IOException {
-        int within = number % PcSamplesDescriptor.CHUNK;
+        int within = number % PcSamplesDescriptor.PC_CHUNK;
         if (within == 0) {
-            long address = bytes.getLong(chunks + (long) number / PcSamplesDescriptor.CHUNK * Long.BYTES);
-            chunk = bytes.offset(address, PcSamplesDescriptor.CHUNK * size, "a table of " + what);
-            bytes.claim(PcSamplesDescriptor.CHUNK * size);
+            long address = bytes.getLong(chunks + (long) number / PcSamplesDescriptor.PC_CHUNK * Long.BYTES);
+            chunk = bytes.offset(address, PcSamplesDescriptor.PC_CHUNK * size, "a table of " + what);
+            bytes.claim(PcSamplesDescriptor.PC_CHUNK * size);
         }
         return chunk + within * size;
     }

@@ -56,8 +56,8 @@ final class PcSamplesReader {
         } else {
             bytes.claim(PcSamplesDescriptor.SIZE);
             // A node is published after its frame.
-            nodes = count(table + PcSamplesDescriptor.NODE_COUNT, PcSamplesDescriptor.NODES_MAX, "call paths");
-            int size = count(table + PcSamplesDescriptor.FRAME_COUNT, PcSamplesDescriptor.FRAMES_MAX, "pieces of code");
+            nodes = count(table + PcSamplesDescriptor.NODE_COUNT, PcSamplesDescriptor.PC_NODES, "call paths");
+            int size = count(table + PcSamplesDescriptor.FRAME_COUNT, PcSamplesDescriptor.PC_FRAMES, "pieces of code");
             frames = new PcFrames(bytes, functions, table + PcSamplesDescriptor.FRAMES, size);
             samples = new CpuSamples(
                     period(table),

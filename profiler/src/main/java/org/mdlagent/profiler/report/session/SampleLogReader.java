@@ -53,7 +53,7 @@ final class SampleLogReader {
             throw bytes.damaged("samples were dropped " + Integer.toUnsignedString(thinned) + " times");
         }
         int count =
-                bytes.checkedCount(word(words, PcSamplesDescriptor.LOG_COUNT), PcSamplesDescriptor.LOG_MAX, "samples");
+                bytes.checkedCount(word(words, PcSamplesDescriptor.LOG_COUNT), PcSamplesDescriptor.PC_LOG, "samples");
         return new Log(count, thinned, word(words, PcSamplesDescriptor.LOG_VERSION));
     }
 
@@ -64,7 +64,7 @@ final class SampleLogReader {
     private List<SampledThread> threads() throws IOException {
         int count = bytes.checkedCount(
                 bytes.getInt(table + PcSamplesDescriptor.THREAD_COUNT),
-                PcSamplesDescriptor.THREADS_MAX,
+                PcSamplesDescriptor.PC_THREADS,
                 "sampled threads");
         PcRows rows =
                 new PcRows(bytes, table + PcSamplesDescriptor.THREADS, PcThreadDescriptor.SIZE, "sampled threads");
@@ -86,8 +86,8 @@ final class SampleLogReader {
         long openedNanos = Math.max(0, Math.round(opened / ticksPerNano));
         PcRows rows = new PcRows(bytes, table + PcSamplesDescriptor.LOG, PcSampleDescriptor.SIZE, "samples");
         List<CallTree.Sample> samples = new ArrayList<>(count);
-        for (int first = 0; first < count; first += PcSamplesDescriptor.CHUNK) {
-            int length = Math.min(PcSamplesDescriptor.CHUNK, count - first);
+        for (int first = 0; first < count; first += PcSamplesDescriptor.PC_CHUNK) {
+            int length = Math.min(PcSamplesDescriptor.PC_CHUNK, count - first);
             ByteBuffer chunk = bytes.copy(rows.at(first), (int) (length * PcSampleDescriptor.SIZE));
             for (int row = 0; row < chunk.limit(); row += (int) PcSampleDescriptor.SIZE) {
                 int node = chunk.getInt(row + (int) PcSampleDescriptor.NODE);

@@ -43,8 +43,8 @@ public final class LiveFile implements AutoCloseable {
             header = mapping.address();
         }
         this.capacity = capacity;
-        put(HeaderDescriptor.MAGIC, HeaderDescriptor.MAGIC_VALUE);
-        Memory.putInt(header + HeaderDescriptor.VERSION, HeaderDescriptor.VERSION_VALUE);
+        put(HeaderDescriptor.MAGIC_AT, HeaderDescriptor.MAGIC);
+        Memory.putInt(header + HeaderDescriptor.VERSION_AT, HeaderDescriptor.VERSION);
         Memory.putInt(header + HeaderDescriptor.HEADER_SIZE, (int) HeaderDescriptor.SIZE);
         put(HeaderDescriptor.BASE, header);
         put(HeaderDescriptor.LIMIT, limit);

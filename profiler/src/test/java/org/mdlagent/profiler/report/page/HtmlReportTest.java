@@ -19,6 +19,7 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.mdlagent.arch.layout.MetricDescriptor;
+import org.mdlagent.arch.layout.MetricPoints;
 import org.mdlagent.arch.layout.PointDescriptor;
 import org.mdlagent.arch.layout.ValueDescriptor;
 import org.mdlagent.profiler.report.codec.ForeignText;
@@ -376,9 +377,9 @@ public class HtmlReportTest {
     /// Two points, a quarter and half a second after the metric was enabled.
     private static void history(SessionImage image, long metric, double... amounts) {
         long since = 1_000_005_000;
-        image.putLong(metric + MetricDescriptor.HISTORY, MetricDescriptor.history(0, amounts.length));
+        image.putLong(metric + MetricDescriptor.HISTORY, MetricPoints.history(0, amounts.length));
         for (int i = 0; i < amounts.length; i++) {
-            long at = metric + MetricDescriptor.point(0, i);
+            long at = metric + MetricPoints.point(0, i);
             image.putLong(at + PointDescriptor.TSC, since + (i + 1) * 250_000_000L);
             image.putLong(at + PointDescriptor.AMOUNT, Double.doubleToLongBits(amounts[i]));
         }

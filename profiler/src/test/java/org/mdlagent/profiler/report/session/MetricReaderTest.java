@@ -12,6 +12,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.mdlagent.arch.layout.MetricDescriptor;
+import org.mdlagent.arch.layout.MetricPoints;
 import org.mdlagent.arch.layout.PointDescriptor;
 import org.mdlagent.arch.layout.ThreadDescriptor;
 import org.mdlagent.arch.layout.ValueDescriptor;
@@ -97,7 +98,7 @@ class MetricReaderTest {
     void shouldShowHowItHasGone(int unitsType, double first, double second) throws IOException {
         long metric = image.metric("m", ValueDescriptor.KIND_COUNTER, 1, unitsType, 0);
         image.putLong(metric + MetricDescriptor.SINCE_TSC, NOW - 1_000_000_000);
-        image.putLong(metric + MetricDescriptor.HISTORY, MetricDescriptor.history(1, 3));
+        image.putLong(metric + MetricDescriptor.HISTORY, MetricPoints.history(1, 3));
         point(metric, 0, NOW - 750_000_000, 15);
         point(metric, 1, NOW - 500_000_000, 20);
         point(metric, 2, NOW - 2_000_000_000, 99); // of the metric that had the record before
@@ -107,7 +108,7 @@ class MetricReaderTest {
     }
 
     private void point(long metric, int index, long tsc, double amount) {
-        long at = metric + MetricDescriptor.point(1, index);
+        long at = metric + MetricPoints.point(1, index);
         image.putLong(at + PointDescriptor.TSC, tsc);
         image.putLong(at + PointDescriptor.AMOUNT, Double.doubleToLongBits(amount));
     }
@@ -115,7 +116,7 @@ class MetricReaderTest {
     @Test
     void shouldRefuseADamagedHistory() {
         long metric = image.metric("m", ValueDescriptor.KIND_COUNTER, 1, MetricDescriptor.UNITS_AMOUNT, 0);
-        image.putLong(metric + MetricDescriptor.HISTORY, MetricDescriptor.history(0, 241));
+        image.putLong(metric + MetricDescriptor.HISTORY, MetricPoints.history(0, 241));
 
         assertThatThrownBy(this::read)
                 .isInstanceOf(SessionFormatException.class)
@@ -163,10 +164,10 @@ class MetricReaderTest {
 
     @Test
     void shouldRefuseADamagedFile() {
-        image.metric("m", ValueDescriptor.KIND_COUNTER, ValueDescriptor.COUNT, MetricDescriptor.UNITS_AMOUNT, 0);
+        image.metric("m", ValueDescriptor.KIND_COUNTER, ValueDescriptor.VALUES, MetricDescriptor.UNITS_AMOUNT, 0);
 
         assertThatThrownBy(this::read)
                 .isInstanceOf(SessionFormatException.class)
-                .hasMessageContaining("value " + ValueDescriptor.COUNT);
+                .hasMessageContaining("value " + ValueDescriptor.VALUES);
     }
 }

@@ -26,11 +26,13 @@ import org.mdlagent.arch.layout.PcSampleDescriptor;
 import org.mdlagent.arch.layout.PcSamplesDescriptor;
 import org.mdlagent.arch.layout.PcThreadDescriptor;
 import org.mdlagent.arch.layout.ProcessDescriptor;
+import org.mdlagent.arch.layout.ProcessLife;
 import org.mdlagent.arch.layout.RecordDescriptor;
 import org.mdlagent.arch.layout.RowDescriptor;
 import org.mdlagent.arch.layout.SiteDescriptor;
 import org.mdlagent.arch.layout.SliceChunkDescriptor;
 import org.mdlagent.arch.layout.SliceDescriptor;
+import org.mdlagent.arch.layout.SliceRows;
 import org.mdlagent.arch.layout.SlicesDescriptor;
 import org.mdlagent.arch.layout.ThreadDescriptor;
 import org.mdlagent.arch.layout.ValueDescriptor;
@@ -55,8 +57,8 @@ public final class SessionImage {
     private int next = (int) HeaderDescriptor.SIZE;
 
     public SessionImage() {
-        putLong(HeaderDescriptor.MAGIC, HeaderDescriptor.MAGIC_VALUE);
-        putInt(HeaderDescriptor.VERSION, HeaderDescriptor.VERSION_VALUE);
+        putLong(HeaderDescriptor.MAGIC_AT, HeaderDescriptor.MAGIC);
+        putInt(HeaderDescriptor.VERSION_AT, HeaderDescriptor.VERSION);
         putInt(HeaderDescriptor.HEADER_SIZE, (int) HeaderDescriptor.SIZE);
         putLong(HeaderDescriptor.BASE, BASE);
         putInt(HeaderDescriptor.PID, PID);
@@ -236,14 +238,14 @@ public final class SessionImage {
     void value(long thread, int index, long word) {
         long values = bytes.getLong((int) (thread + ThreadDescriptor.VALUES)) - BASE;
         if (values < 0) {
-            values = allocate(ValueDescriptor.COUNT * (long) Long.BYTES);
+            values = allocate(ValueDescriptor.VALUES * (long) Long.BYTES);
             putLong(thread + ThreadDescriptor.VALUES, address(values));
         }
         putLong(values + index * (long) Long.BYTES, word);
     }
 
     /// Adds a metric that is enabled for `/Code/a.c` since a second ago; returns its offset.
-    public long metric(String id, byte kind, int value, int unitsType, int combine) {
+    public long metric(String id, int kind, int value, int unitsType, int combine) {
         long at = allocate(MetricDescriptor.SIZE);
         putInt(at + MetricDescriptor.STATE, MetricDescriptor.STATE_ON);
         putInt(at + MetricDescriptor.ID, string(id));
@@ -276,14 +278,14 @@ public final class SessionImage {
     /// The process ends by itself, so many milliseconds after the session's start.
     void ends(long process, int status, long millis) {
         putInt(process + ProcessDescriptor.STATE, ProcessDescriptor.STATE_ENDED);
-        putInt(process + ProcessDescriptor.OWNER, ProcessDescriptor.OWNER_DIED);
+        putInt(process + ProcessDescriptor.OWNER, ProcessLife.OWNER_DIED);
         putInt(process + ProcessDescriptor.EXIT_STATUS, status);
         putLong(process + ProcessDescriptor.ENDED_NANOS, 1_700_000_000 * SECOND + millis * 1_000_000);
     }
 
     /// The process is killed, and nobody has noticed yet.
     void dies(long process) {
-        putInt(process + ProcessDescriptor.OWNER, ProcessDescriptor.OWNER_DIED);
+        putInt(process + ProcessDescriptor.OWNER, ProcessLife.OWNER_DIED);
     }
 
     /// Gives a thread's block to a process, with so many calls in it of those that had it before.
@@ -405,8 +407,10 @@ public final class SessionImage {
         long at = allocate(PcSamplesDescriptor.SIZE);
         putLong(at + PcSamplesDescriptor.PERIOD_NANOS, 1_000_000);
         putLong(at + PcSamplesDescriptor.SAMPLES, samples);
-        putLong(at + PcSamplesDescriptor.FRAMES, address(allocate(PcSamplesDescriptor.CHUNK * PcFrameDescriptor.SIZE)));
-        long chunk = PcSamplesDescriptor.CHUNK * PcNodeDescriptor.SIZE;
+        putLong(
+                at + PcSamplesDescriptor.FRAMES,
+                address(allocate(PcSamplesDescriptor.PC_CHUNK * PcFrameDescriptor.SIZE)));
+        long chunk = PcSamplesDescriptor.PC_CHUNK * PcNodeDescriptor.SIZE;
         long nodes = allocate(2 * chunk);
         putLong(at + PcSamplesDescriptor.NODES, address(nodes));
         putLong(at + PcSamplesDescriptor.NODES + Long.BYTES, address(nodes + chunk));
@@ -497,7 +501,7 @@ public final class SessionImage {
     public int sampledThread(long samples, int tid, String name) {
         int number = bytes.getInt((int) (samples + PcSamplesDescriptor.THREAD_COUNT));
         if (number == 0) {
-            long chunk = PcSamplesDescriptor.CHUNK * PcThreadDescriptor.SIZE;
+            long chunk = PcSamplesDescriptor.PC_CHUNK * PcThreadDescriptor.SIZE;
             putLong(samples + PcSamplesDescriptor.THREADS, address(allocate(chunk)));
             number = 1;
         }
@@ -518,7 +522,7 @@ public final class SessionImage {
         if (number == 0) {
             putLong(
                     samples + PcSamplesDescriptor.LOG,
-                    address(allocate(PcSamplesDescriptor.CHUNK * PcSampleDescriptor.SIZE)));
+                    address(allocate(PcSamplesDescriptor.PC_CHUNK * PcSampleDescriptor.SIZE)));
             putLong(samples + PcSamplesDescriptor.OPENED_TSC, bytes.getLong((int) HeaderDescriptor.START_TSC));
         }
         long row = bytes.getLong((int) (samples + PcSamplesDescriptor.LOG)) - BASE + number * PcSampleDescriptor.SIZE;
@@ -797,7 +801,7 @@ public final class SessionImage {
         long chunk = allocate(SliceChunkDescriptor.SIZE);
         bytes.put((int) (chunk + SliceChunkDescriptor.BYTES_AT), leb128.toByteArray());
         long slices = bytes.getLong((int) HeaderDescriptor.SLICES) - BASE;
-        long row = slices + SlicesDescriptor.row(number - 1);
+        long row = slices + SliceRows.at(number - 1);
         putLong(row + SliceDescriptor.START_TSC, 5_000 + (number - 1) * SECOND / 2);
         putLong(row + SliceDescriptor.END_TSC, 5_000 + number * SECOND / 2);
         putLong(row + SliceDescriptor.CHUNKS, address(chunk));

@@ -817,13 +817,13 @@ class SessionReaderTest {
     @Test
     void shouldNameBothVersionsOfAnUnknownFormat() throws IOException {
         SessionImage image = SessionImage.exactSample();
-        image.putInt(HeaderDescriptor.VERSION, 99);
+        image.putInt(HeaderDescriptor.VERSION_AT, 99);
         image.write(directory);
 
         assertThatThrownBy(() -> SessionReader.open(directory))
                 .isInstanceOf(SessionFormatException.class)
                 .hasMessageContaining("version 99")
-                .hasMessageContaining("version " + HeaderDescriptor.VERSION_VALUE)
+                .hasMessageContaining("version " + HeaderDescriptor.VERSION)
                 .hasMessageContaining(directory.resolve("session.mdl").toString());
     }
 
