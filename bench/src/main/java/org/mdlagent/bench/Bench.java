@@ -205,10 +205,7 @@ public final class Bench {
                 List<String> programs = programs(
                         asked,
                         quick ? List.of("bzip2") : List.of("bzip2", "zstd", "lua", "perl", "sqlite", "nbody", "hull"));
-                Measurement table = rounds(1, Measurement.of("programs.ProfilerTable", programs));
-                yield List.of(
-                        quick ? table.with("mdl.bench.hottest", 3) : table,
-                        rounds(1, Measurement.of("programs.SteadyOverhead", programs)));
+                yield List.of(rounds(1, Measurement.of("programs.SteadyOverhead", programs)));
             }
             case "trust" -> {
                 List<String> programs = programs(

@@ -28,7 +28,7 @@ public final class SteadyOverhead {
 
     private static final int FIRST_SECONDS = 5;
 
-    /// Multiple of [ProfilerTable]'s work.
+    /// Multiple of the work of [RealProgram], which takes some ten seconds.
     private static final int TIMES = 3;
 
     private SteadyOverhead() {}
