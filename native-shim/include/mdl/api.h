@@ -64,9 +64,10 @@ struct mdl_slicing {
   uint64_t settling_nanos; /* 40 time that the probes are on before the slice counts */
   uint64_t length_nanos; /* 48 of a slice */
   uint64_t next;         /* 56 first function of the next slice */
-  uint64_t agent_nanos;  /* 64 CPU time that the agent took to open and close slices */
-  uint64_t slices[8];    /* 72 number of slices, by step */
-  uint64_t cpu_nanos[8]; /* 136 CPU time of the program in these slices */
+  uint64_t agent_nanos;  /* 64 CPU time that the agent took to open and close slices, without */
+  uint64_t waking_nanos; /* 72 that for waking up twice in each */
+  uint64_t slices[8];    /* 80 number of slices, by step */
+  uint64_t cpu_nanos[8]; /* 144 CPU time of the program in these slices */
 };
 
 /* Variation of a function's rate between successive count slices (record/rate_spread.h). The shim writes it. Java resets `squares`
@@ -287,7 +288,7 @@ static_assert(offsetof(struct mdl_api, ready) == 48, "mdl_api.ready");
 static_assert(offsetof(struct mdl_api, entry_slow) == 152, "mdl_api.entry_slow");
 static_assert(sizeof(struct mdl_instruction) == 16, "mdl_instruction");
 static_assert(sizeof(struct mdl_pc_place) == 32, "mdl_pc_place");
-static_assert(sizeof(struct mdl_slicing) == 200, "mdl_slicing");
+static_assert(sizeof(struct mdl_slicing) == 208, "mdl_slicing");
 static_assert(sizeof(struct mdl_rate_spread) == 56, "mdl_rate_spread");
 static_assert(sizeof(struct mdl_api) == 736, "mdl_api");
 

@@ -24,6 +24,7 @@ static struct {
   int64_t count;
   uint64_t deadline; /* tsc from which on its functions' probes go off by themselves */
   uint64_t cpu; /* of the program when the slice was opened */
+  uint64_t rested; /* CPU time of this thread when it last went to sleep */
   uint64_t random;
 } slices;
 
@@ -154,6 +155,18 @@ static void stop_timing(void) {
 
 static uint64_t agent_nanos(void) { return clock_nanos(CLOCK_THREAD_CPUTIME_ID); }
 
+/* Since the last step of this slice, the thread has done nothing but sleep. */
+static uint64_t woken(struct mdl_slicing *slicing) {
+  uint64_t now = agent_nanos();
+  slicing->waking_nanos += now - slices.rested;
+  return now;
+}
+
+static void rest(struct mdl_slicing *slicing, uint64_t begin) {
+  slices.rested = agent_nanos();
+  slicing->agent_nanos += slices.rested - begin;
+}
+
 uint64_t slices_open(uint64_t now) {
   for (int i = 0; slices.plan && i < MDL_SLICINGS; i++) {
     struct mdl_slicing *slicing = &slices.plan->of[i];
@@ -172,7 +185,7 @@ uint64_t slices_open(uint64_t now) {
     uint64_t longest = (uint64_t)((double)(LATE * open_nanos) * slices.plan->ticks_per_nano);
     slices.deadline = __rdtsc() + longest;
     record_open_slice(list(), slices.count, longest, slicing->timed);
-    slicing->agent_nanos += agent_nanos() - begin;
+    rest(slicing, begin);
     return slicing->settling_nanos;
   }
   return 0;
@@ -180,20 +193,20 @@ uint64_t slices_open(uint64_t now) {
 
 uint64_t slices_begin(void) {
   struct mdl_slicing *slicing = slices.open;
-  uint64_t begin = agent_nanos();
+  uint64_t begin = woken(slicing);
   if (slicing->timed) {
     time_calls();
   } else {
     count_apart();
   }
   slices.cpu = (uint64_t)record_program_cpu_nanos();
-  slicing->agent_nanos += agent_nanos() - begin;
+  rest(slicing, begin);
   return slicing->length_nanos;
 }
 
 void slices_close(void) {
   struct mdl_slicing *slicing = slices.open;
-  uint64_t begin = agent_nanos();
+  uint64_t begin = woken(slicing);
   uint64_t step = slicing->next / slicing->step;
   step = step < MDL_SLICE_STEPS ? step : MDL_SLICE_STEPS - 1;
   bool late = __rdtsc() >= slices.deadline;
@@ -212,6 +225,6 @@ void slices_close(void) {
     slicing->slices[step]++;
   }
   slicing->next += (uint64_t)slices.count;
-  slicing->agent_nanos += agent_nanos() - begin;
+  rest(slicing, begin);
   slices.open = NULL;
 }

@@ -45,8 +45,10 @@ public final class Agent {
     /// Collecting a smaller heap returns little memory.
     private static final long HEAP_BYTES_USUAL = 16L << 20;
 
-    /// Poll interval for libraries loaded without a waiting thread, and for the counts of metrics.
+    /// Poll interval for libraries loaded without a waiting thread, and for the counts of metrics; and without metrics.
     private static final long LOOK_NANOS = 100_000_000;
+
+    private static final long LOOK_NANOS_UNMEASURED = 500_000_000;
 
     private final NativeApi api;
     private final AgentOptions options;
@@ -308,7 +310,7 @@ public final class Agent {
                 continue;
             }
             if (next >= look) {
-                look = next + LOOK_NANOS;
+                look = next + (metrics.areMeasured() ? LOOK_NANOS : LOOK_NANOS_UNMEASURED);
                 if (follow(probes, collector, false)) {
                     api.followed(followed);
                     resolveLines(probes, ticks::goOnWhenDue);

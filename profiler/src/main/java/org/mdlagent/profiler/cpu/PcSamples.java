@@ -32,7 +32,7 @@ public final class PcSamples {
     /// Shortest period: a larger budget takes up to five times as many samples, which halves their errors.
     private static final long PERIOD_NANOS_MIN = 1_999_000;
 
-    private static final double LOOK_NANOS_MAX = 500e6;
+    private static final double LOOK_NANOS_MAX = 1e9;
 
     /// Interval at which [#turn] decides whether samples are taken.
     private static final double TURN_NANOS = 1e9;
@@ -139,7 +139,6 @@ public final class PcSamples {
                 begin();
             }
         }
-        lookAtWaits();
         if (turnTsc == 0 || now - turnTsc > TURN_NANOS * ticksPerNano) {
             turnTsc = now;
             turn(now);
@@ -147,7 +146,7 @@ public final class PcSamples {
         return Math.min(LOOK_NANOS_MAX, room / 2.0 * periodNanos);
     }
 
-    /// Adds the threads' waiting times to the call paths on which they wait. [#look] also does that.
+    /// Adds the threads' waiting times to the call paths on which they wait.
     public void lookAtWaits() {
         if (state == State.SAMPLES) {
             waits.look();

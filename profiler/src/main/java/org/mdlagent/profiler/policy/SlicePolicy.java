@@ -19,14 +19,14 @@ import org.mdlagent.profiler.estimate.ProbeCost;
 /// functions that switching costs next to nothing, all slices are short and many.
 public final class SlicePolicy {
     /// Share of the budget for functions whose probes stay on while others are sliced.
-    public static final double PART_OF_OTHERS = 0.56;
+    public static final double PART_OF_OTHERS = 0.4;
 
-    /// Shares of the budget: for count slices, for duration slices, and for the agent to open and close
-    /// slices.
-    static final double COUNT_PART = 0.25;
+    /// Shares of the budget: for count slices, for duration slices, and for the agent to open and close slices. The
+    /// rest is for the agent's looks ([LookInterval]) and for samples of the CPU time.
+    static final double COUNT_PART = 0.18;
 
-    static final double TIME_PART = 0.12;
-    static final double SWITCH_PART = 0.15;
+    static final double TIME_PART = 0.1;
+    static final double SWITCH_PART = 0.1;
 
     /// Upper limit of the duty cycle of count slices, as a multiple of the budget: 5 % at a budget of 1 %. A
     /// higher duty cycle adds little information.
@@ -85,9 +85,6 @@ public final class SlicePolicy {
     /// timed, so would be half of its callees', which prolongs it.
     static final int MEAN_MIN = 8;
 
-    /// Nanoseconds for the agent to wake up twice and to open and close a slice without functions.
-    public static final double FIXED_NANOS = 20e3;
-
     private final ProbeCost cost;
     private final double budget;
     private final double ticksPerNano;
@@ -107,6 +104,7 @@ public final class SlicePolicy {
     /// @param timeable  by function: whether there is memory for its durations
     /// @param pace      CPU time per nanosecond of wall time while the program runs, 1 or more
     /// @param used      recent CPU time per nanosecond of wall time, idle time included
+    /// @param waking    nanoseconds of the agent's CPU time for a slice without functions
     /// @param switching nanoseconds to open and close a slice, per function in it
     public record Observation(
             int[] functions,
@@ -115,6 +113,7 @@ public final class SlicePolicy {
             IntPredicate timeable,
             double pace,
             double used,
+            double waking,
             double switching) {}
 
     /// The slicing until the next plan.
@@ -153,7 +152,14 @@ public final class SlicePolicy {
     }
 
     private static int[] which(Observation seen, IntPredicate belongs) {
-        return Arrays.stream(seen.functions).filter(belongs).toArray();
+        int[] which = new int[seen.functions.length];
+        int count = 0;
+        for (int function : seen.functions) {
+            if (belongs.test(function)) {
+                which[count++] = function;
+            }
+        }
+        return Arrays.copyOf(which, count);
     }
 
     private Slicing counted(Observation seen, int[] functions, double part, double shortestPeriod, double shortest) {
@@ -210,7 +216,7 @@ public final class SlicePolicy {
     }
 
     private static double switchingNanos(Observation seen, int functions) {
-        return FIXED_NANOS + functions * seen.switching;
+        return seen.waking + functions * seen.switching;
     }
 
     /// The predicted share of the program's time that counting these functions takes while it is on.

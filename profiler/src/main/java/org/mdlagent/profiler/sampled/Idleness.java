@@ -1,5 +1,7 @@
 package org.mdlagent.profiler.sampled;
 
+import org.mdlagent.profiler.policy.LookInterval;
+
 /// The back-off of looks at an idle program. Waking the agent takes 60 microseconds on a virtual machine,
 /// whatever it is for.
 ///
@@ -10,7 +12,7 @@ final class Idleness {
     private static final double LOOK_NANOS_MAX = 500e6;
 
     private final double ticksPerNano;
-    private double nanos = SampledProfiler.LOOK_NANOS;
+    private double nanos = LookInterval.USUAL_NANOS;
     private long lastTsc;
     private long lastCpu;
     private long lastCalls;
@@ -22,10 +24,10 @@ final class Idleness {
     /// @param now   time-stamp counter
     /// @param cpu   CPU time of the program so far, in nanoseconds
     /// @param calls of all functions so far
-    /// @return nanoseconds until the next look; [SampledProfiler#LOOK_NANOS] when the program is not idle
+    /// @return nanoseconds until the next look; [LookInterval#USUAL_NANOS] when the program is not idle
     double lookNanos(long now, long cpu, long calls) {
         boolean idle = calls == lastCalls && cpu - lastCpu < IDLE_PART * (now - lastTsc) / ticksPerNano;
-        nanos = idle ? Math.min(2 * nanos, LOOK_NANOS_MAX) : SampledProfiler.LOOK_NANOS;
+        nanos = idle ? Math.min(2 * nanos, LOOK_NANOS_MAX) : LookInterval.USUAL_NANOS;
         lastTsc = now;
         lastCpu = cpu;
         lastCalls = calls;

@@ -18,6 +18,7 @@ import org.mdlagent.profiler.ArmList;
 import org.mdlagent.profiler.Collector;
 import org.mdlagent.profiler.cpu.PcSamples;
 import org.mdlagent.profiler.estimate.ProbeCost;
+import org.mdlagent.profiler.policy.LookInterval;
 import org.mdlagent.profiler.policy.SlicePolicy;
 import org.mdlagent.profiler.records.RingDrain;
 import org.mdlagent.profiler.tier.Allowance;
@@ -40,17 +41,8 @@ import org.mdlagent.profiler.tier.Tiers;
 ///
 /// Long because a look is one sequence of steps, each of which depends on those before it.
 public final class SampledProfiler implements Collector {
-    /// Interval from the first probes to the first look. It doubles after each look, up to a limit, so that
-    /// short programs are covered from start to end.
-    private static final double FIRST_NANOS = 10e6;
-
-    static final double LOOK_NANOS = 200e6;
-
     /// Interval to the next look when functions have been stopped.
     private static final double URGENT_NANOS = 10e6;
-
-    /// Minimum interval per function: a look at many functions is expensive.
-    private static final double NANOS_OF_EACH = 5e3;
 
     /// Lease of probes that stay on: they switch themselves off this long after the last renewal, in case the
     /// agent's process is killed and others of the session go on.
@@ -86,7 +78,9 @@ public final class SampledProfiler implements Collector {
     /// Scratch list of functions whose probes are being switched.
     private final ArmList changes;
 
-    private double nanosToNext = FIRST_NANOS;
+    private final LookInterval interval = new LookInterval();
+    private long firstTsc;
+    private long nextTsc;
 
     /// Number of sliced functions.
     private int sliced;
@@ -117,7 +111,7 @@ public final class SampledProfiler implements Collector {
         tiers = new Tiers(cost, header, budget, ticksPerNano);
         allowance = new Allowance(header, budget);
         idleness = new Idleness(ticksPerNano);
-        waiting = new Waiting(header);
+        waiting = new Waiting(header, ticksPerNano);
         pcs = new PcSamples(api, probes, ticksPerNano, log);
         policy = new SlicePolicy(cost, budget, ticksPerNano);
         slicer = new Slicer(api, policy, ticksPerNano);
@@ -151,7 +145,9 @@ public final class SampledProfiler implements Collector {
         renewalTsc = api.tsc();
         changes.arm();
         tiers.start(api.tsc());
-        nanosToNext = FIRST_NANOS;
+        interval.restart();
+        nextTsc = 0;
+        firstTsc = firstTsc == 0 ? api.tsc() : firstTsc;
     }
 
     private void grow(int before) {
@@ -257,6 +253,19 @@ public final class SampledProfiler implements Collector {
 
     @Override
     public double tick() {
+        double left = (nextTsc - api.tsc()) / ticksPerNano;
+        double samples = pcs.look();
+        if (left > samples / 2 && !isUrgent()) {
+            return Math.min(left, samples);
+        }
+        double next = lookAround();
+        nextTsc = api.tsc() + (long) (next * ticksPerNano);
+        return Math.min(next, samples);
+    }
+
+    /// @return nanoseconds until the next time
+    private double lookAround() {
+        long begin = api.threadNanos();
         changes.disarm(probes.adoptLearnedSites());
         look();
         if (allowance.haveStopped()) {
@@ -264,7 +273,7 @@ public final class SampledProfiler implements Collector {
         }
         chooseTiers(api.tsc());
         renewLeases();
-        double samples = pcs.look();
+        pcs.lookAtWaits();
         slice();
         tellCallers();
         if (rings.isDue()) {
@@ -272,15 +281,14 @@ public final class SampledProfiler implements Collector {
         }
         estimates.publish(readings);
         api.renewClocks();
-        waiting.look();
+        waiting.look(readings.tsc());
         double idle = idleness.lookNanos(api.tsc(), readings.cpu(), tiers.calls());
-        if (idle > LOOK_NANOS && allowance.isSet()) {
+        if (idle > LookInterval.USUAL_NANOS && allowance.isSet()) {
             slicer.rest();
-            return Math.min(idle, samples);
+            return idle;
         }
-        double now = nanosToNext;
-        nanosToNext = Math.min(2 * nanosToNext, LOOK_NANOS);
-        return Math.min(Math.max(now, NANOS_OF_EACH * readings.functions()), samples);
+        double age = (readings.tsc() - firstTsc) / ticksPerNano;
+        return interval.after(api.threadNanos() - begin, age, budget * pace.used());
     }
 
     /// A thread has stopped functions: their calls until the next look are not counted.
@@ -313,7 +321,7 @@ public final class SampledProfiler implements Collector {
     private void lookAtNamed() {
         double named = tiers.namedTicks() / ticksPerNano;
         double passed = readings.cpu() - cpuBefore;
-        if (passed > LOOK_NANOS) {
+        if (passed > LookInterval.USUAL_NANOS) {
             if (named - namedBefore > budget * passed && !exceeded) {
                 exceeded = true;
                 overBudget.run();
@@ -431,6 +439,7 @@ public final class SampledProfiler implements Collector {
                 i -> room || pcs.share(i) > 0,
                 pace.running(),
                 pace.used(),
+                slicer.waking(),
                 slicer.switching());
         slicer.follow(policy.plan(seen), seen);
     }

@@ -13,11 +13,16 @@ import org.mdlagent.profiler.policy.Slicing;
 
 /// Has the shim slice functions by a plan (`record/slices.h`), and reads the results.
 final class Slicer {
-    /// Bounds of [#switching], and its smoothing weight.
+    /// Bounds of [#switching] and [#waking], and their smoothing weight.
     private static final double EACH_NANOS_MIN = 20;
 
     private static final double EACH_NANOS_MAX = 2_000;
-    private static final double EACH_WEIGHT = 0.2;
+    private static final double WAKING_NANOS_MIN = 3e3;
+    private static final double WAKING_NANOS_MAX = 300e3;
+    private static final double WEIGHT = 0.2;
+
+    /// The agent wakes up three times for a slice, and the shim sees two of them.
+    private static final double WAKINGS = 3.0 / 2;
 
     private final NativeApi api;
     private final SlicePolicy policy;
@@ -48,8 +53,10 @@ final class Slicer {
     private final long[] slices = new long[NUMBERS];
     private final long[] cpuNanos = new long[NUMBERS];
 
-    /// Nanoseconds to open and close a slice per function in it, without the fixed cost.
+    /// Nanoseconds to open and close a slice: per function in it, and to wake up for it.
     private double switching = 50;
+
+    private double waking = 30e3;
 
     Slicer(NativeApi api, SlicePolicy policy, double ticksPerNano) {
         this.api = api;
@@ -123,6 +130,11 @@ final class Slicer {
         return switching;
     }
 
+    /// Nanoseconds of the agent's CPU time to wake up for a slice.
+    double waking() {
+        return waking;
+    }
+
     /// Takes the results of slices.
     void take() {
         for (int i = 0; plan != 0 && i < lists.length; i++) {
@@ -138,8 +150,10 @@ final class Slicer {
             long functions = Memory.getLong(at + SlicingDescriptor.STEP);
             slicesOfEach[i] = (double) all * functions / Math.max(1, Memory.getLong(at + SlicingDescriptor.COUNT));
             if (all > 0 && functions > 0) {
-                double each = ((double) nanos / all - SlicePolicy.FIXED_NANOS) / functions;
-                switching += EACH_WEIGHT * (Math.clamp(each, EACH_NANOS_MIN, EACH_NANOS_MAX) - switching);
+                double each = (double) nanos / all / functions;
+                switching += WEIGHT * (Math.clamp(each, EACH_NANOS_MIN, EACH_NANOS_MAX) - switching);
+                double woken = WAKINGS * take(at + SlicingDescriptor.WAKING_NANOS) / all;
+                waking += WEIGHT * (Math.clamp(woken, WAKING_NANOS_MIN, WAKING_NANOS_MAX) - waking);
             }
         }
     }

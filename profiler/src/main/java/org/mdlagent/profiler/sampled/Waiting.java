@@ -14,16 +14,26 @@ final class Waiting {
     /// The newest threads represent all.
     private static final int THREADS_MAX = 16;
 
-    private final long header;
-    private final ThreadBlocks threads;
+    /// Reading a file of `/proc` takes twenty microseconds.
+    private static final double INTERVAL_NANOS = 2e9;
 
-    Waiting(long header) {
+    private final long header;
+    private final double ticksPerNano;
+    private final ThreadBlocks threads;
+    private long lastTsc;
+
+    Waiting(long header, double ticksPerNano) {
         this.header = header;
+        this.ticksPerNano = ticksPerNano;
         threads = new ThreadBlocks(header);
     }
 
-    /// Publishes the result in the session; nothing if the kernel has no such statistics.
-    void look() {
+    /// Publishes the result in the session, if that is due; nothing if the kernel has no such statistics.
+    void look(long tsc) {
+        if (lastTsc != 0 && tsc - lastTsc < INTERVAL_NANOS * ticksPerNano) {
+            return;
+        }
+        lastTsc = tsc;
         double ran = 0;
         double waited = 0;
         int looked = 0;
