@@ -7,6 +7,7 @@
 #include "record/frames.h"
 #include "record/mode.h"
 #include "record/record.h"
+#include "record/slow_calls.h"
 #include "record/thread.h"
 #include "record/lease.h"
 #include "session/memory.h"
@@ -1060,7 +1061,136 @@ static void shouldSwitchEverySiteOffWhenTheAgentDies(void) {
   CHECK_EQUAL(code[0], OFF);
 }
 
-TESTS({"shouldAttachOncePerThreadAndKeepErrno", shouldAttachOncePerThreadAndKeepErrno},
+/* Times of slow calls, in ticks from an arbitrary one. */
+enum { SLOW_TICKS = 100000, KEPT_TICKS = 1000 };
+static const uint64_t SLOW_EPOCH = 1 << 30;
+
+static struct mdl_slow_calls *slow_fixture(void) {
+  fixture(true);
+  struct mdl_slow_calls *slow = (struct mdl_slow_calls *)session_allocate(sizeof *slow);
+  slow->threshold = SLOW_TICKS;
+  slow->reading_ticks = 1;
+  slow->log = session_allocate(MDL_SLOW_LOG * sizeof(struct mdl_slow_call));
+  slow->waits = session_allocate(MDL_SLOW_WAITS * sizeof(struct mdl_slow_wait));
+  session->slow = (uintptr_t)slow;
+  for (int i = 0; i < FUNCTIONS; i++) {
+    functions[i].slow = KEPT_TICKS;
+  }
+  CHECK(record_thread() != NULL);
+  return slow;
+}
+
+static void returned(int function, uint64_t start, uint64_t end) {
+  slow_calls_returned(mdl_self, &functions[function], SLOW_EPOCH + start, SLOW_EPOCH + end);
+}
+
+static const struct mdl_slow_call *logged(const struct mdl_slow_calls *slow, uint64_t position) {
+  const struct mdl_slow_call *call = (const struct mdl_slow_call *)slow->log + position;
+  CHECK_EQUAL(call->seq, position + 1);
+  return call;
+}
+
+static void shouldKeepASlowCallWithItsCalleesOnce(void) {
+  struct mdl_slow_calls *slow = slow_fixture();
+  returned(4, 0, 5000);           /* before it */
+  returned(1, 10000, 12000);      /* a callee's callee */
+  returned(2, 10000, 20000);
+  returned(3, 30000, 30000 + KEPT_TICKS - 1); /* too short for the ring */
+  CHECK_EQUAL(slow->next, 0);
+  returned(5, 9000, 9000 + SLOW_TICKS);
+  CHECK_EQUAL(slow->next, 3);
+  CHECK_EQUAL(slow->slow, 1);
+  CHECK_EQUAL(logged(slow, 0)->function, 1);
+  CHECK_EQUAL(logged(slow, 1)->function, 2);
+  CHECK_EQUAL(logged(slow, 2)->function, 5);
+  CHECK_EQUAL(logged(slow, 2)->end - logged(slow, 2)->start, SLOW_TICKS);
+  CHECK_EQUAL(logged(slow, 2)->limit, SLOW_TICKS);
+  CHECK_EQUAL(logged(slow, 2)->tid, mdl_self->tid);
+  /* A caller of it is slow, too: only what is new is added. 1/256 of its time is more than what this callee took. */
+  returned(6, 200000, 200000 + KEPT_TICKS);
+  returned(7, 0, 1000000);
+  CHECK_EQUAL(slow->next, 4);
+  CHECK_EQUAL(slow->slow, 2);
+  CHECK_EQUAL(logged(slow, 3)->function, 7);
+  CHECK_EQUAL(slow->cut, 0);
+}
+
+static void shouldTellWhenCalleesOfASlowCallWereOverwritten(void) {
+  struct mdl_slow_calls *slow = slow_fixture();
+  for (uint64_t i = 0; i < 2 * MDL_SLOW_RING; i++) {
+    returned(1, 2000 * i, 2000 * i + KEPT_TICKS);
+  }
+  returned(2, 2000 * MDL_SLOW_RING, 2000 * 2 * MDL_SLOW_RING);
+  CHECK_EQUAL(slow->cut, 1);
+  CHECK_EQUAL(slow->slow, 1);
+  CHECK_EQUAL(logged(slow, slow->next - 1)->function, 2);
+}
+
+static void shouldKeepCallsBeyondTheirFunctionsOwnLimit(void) {
+  struct mdl_slow_calls *slow = slow_fixture();
+  slow->threshold = 0;
+  returned(1, 0, 1000000); /* no limit is known yet */
+  slow->limits = session_allocate(FUNCTIONS * sizeof(uint64_t));
+  ((uint64_t *)slow->limits)[2] = 3000;
+  returned(1, 0, 1000000);
+  returned(2, 2000000, 2000000 + 2999);
+  CHECK_EQUAL(slow->slow, 0);
+  returned(2, 3000000, 3000000 + 3000);
+  CHECK_EQUAL(slow->slow, 1);
+  CHECK_EQUAL(logged(slow, 0)->limit, 3000);
+  functions[2].slow = UINT32_MAX;
+  returned(2, 4000000, 4000000 + 4000);
+  CHECK_EQUAL(slow->slow, 1);
+}
+
+static void shouldMeasureTheCpuTimeOfASlowCallFromTheLastReading(void) {
+  struct mdl_slow_calls *slow = slow_fixture();
+  slow_calls_read_cpu(mdl_self);
+  CHECK(mdl_self->cpu_due != 0);
+  uint64_t start = __rdtsc();
+  struct timespec nap = {.tv_nsec = 50000000};
+  CHECK(nanosleep(&nap, NULL) == 0);
+  slow_calls_returned(mdl_self, &functions[1], start, __rdtsc());
+  CHECK_EQUAL(slow->slow, 1);
+  const struct mdl_slow_call *call = logged(slow, 0);
+  CHECK(call->lag < call->end - call->start);
+  CHECK(call->on_cpu > 0 && call->on_cpu < 40000000);
+}
+
+static void shouldNotTakeAnEndedThreadsReadingsForItsOwn(void) {
+  struct mdl_slow_calls *slow = slow_fixture();
+  slow_calls_read_cpu(mdl_self);
+  slow_calls_begin(mdl_self);
+  mdl_self->tid++;
+  uint64_t start = __rdtsc();
+  slow_calls_returned(mdl_self, &functions[1], start, start + SLOW_TICKS);
+  CHECK_EQUAL(logged(slow, 0)->lag, UINT64_MAX);
+}
+
+static void shouldKeepWaitsAndExtendThem(void) {
+  struct mdl_slow_calls *slow = slow_fixture();
+  uint64_t at = 0;
+  slow_calls_saw_wait(7, 5, 3, 1000, false, &at);
+  slow_calls_saw_wait(7, 5, 3, 1500, true, &at);
+  const struct mdl_slow_wait *wait = (const struct mdl_slow_wait *)slow->waits;
+  CHECK_EQUAL(slow->wait_count, 1);
+  CHECK_EQUAL(wait->since, 1000);
+  CHECK_EQUAL(wait->until, 1500);
+  for (uint32_t i = 0; i < MDL_SLOW_WAITS; i++) {
+    uint64_t other = 0;
+    slow_calls_saw_wait(8, 5, 4, 2000 + i, false, &other);
+  }
+  slow_calls_saw_wait(7, 5, 3, 9000, true, &at); /* its record has been overwritten */
+  CHECK_EQUAL(slow->wait_count, MDL_SLOW_WAITS + 2);
+}
+
+TESTS({"shouldKeepASlowCallWithItsCalleesOnce", shouldKeepASlowCallWithItsCalleesOnce},
+      {"shouldTellWhenCalleesOfASlowCallWereOverwritten", shouldTellWhenCalleesOfASlowCallWereOverwritten},
+      {"shouldKeepCallsBeyondTheirFunctionsOwnLimit", shouldKeepCallsBeyondTheirFunctionsOwnLimit},
+      {"shouldMeasureTheCpuTimeOfASlowCallFromTheLastReading", shouldMeasureTheCpuTimeOfASlowCallFromTheLastReading},
+      {"shouldNotTakeAnEndedThreadsReadingsForItsOwn", shouldNotTakeAnEndedThreadsReadingsForItsOwn},
+      {"shouldKeepWaitsAndExtendThem", shouldKeepWaitsAndExtendThem},
+      {"shouldAttachOncePerThreadAndKeepErrno", shouldAttachOncePerThreadAndKeepErrno},
       {"shouldReuseBlockOfEndedThread", shouldReuseBlockOfEndedThread},
       {"shouldRecordDurationsAndSelfTimeOfNestedCalls", shouldRecordDurationsAndSelfTimeOfNestedCalls},
       {"shouldCountEachCallOfARecursion", shouldCountEachCallOfARecursion},

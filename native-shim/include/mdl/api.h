@@ -265,6 +265,9 @@ struct mdl_api {
                                     processors since the last call to the call path that it waits on now (agent/waits.h). `unknown`
                                     has room for MDL_PC_PLACES. Returns how many addresses of that path have no known frame; then
                                     nothing is added until they are known */
+  uint64_t function_entry_cpu; /* 736 of a whole function whose call has begun: reads the thread's CPU clock (slow_calls.h), and the
+                                      call's start again. Registers as function_entry_slow */
+  uint64_t read_cpu;         /* 744 void (void): the same at a hook, without the call's start */
 };
 
 /* An address in code. */
@@ -290,6 +293,6 @@ static_assert(sizeof(struct mdl_instruction) == 16, "mdl_instruction");
 static_assert(sizeof(struct mdl_pc_place) == 32, "mdl_pc_place");
 static_assert(sizeof(struct mdl_slicing) == 208, "mdl_slicing");
 static_assert(sizeof(struct mdl_rate_spread) == 56, "mdl_rate_spread");
-static_assert(sizeof(struct mdl_api) == 736, "mdl_api");
+static_assert(sizeof(struct mdl_api) == 752, "mdl_api");
 
 #endif

@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #define MDL_MAGIC 0x31535345534c444dULL /* "MDLSESS1", little-endian */
-#define MDL_VERSION 21u /* raised with each change of what a session holds */
+#define MDL_VERSION 22u /* raised with each change of what a session holds */
 
 enum mdl_header_state { MDL_STARTING = 0, MDL_ARMED = 1, MDL_ENDED = 2, MDL_AGENT_DEAD = 3 };
 /* MDL_EXACT: every call is recorded, else a sample. MDL_MIXED: a function may have a mean, so threads have rows and countdowns.
@@ -29,7 +29,8 @@ enum mdl_header_state { MDL_STARTING = 0, MDL_ARMED = 1, MDL_ENDED = 2, MDL_AGEN
  * MDL_COUNTS: calls are counted, and none is timed.
  * MDL_COVERAGE, with MDL_COUNTS: only the first call of a function is counted; it ends the lease.
  * MDL_BLOCKS, with MDL_COUNTS: basic blocks are counted, too.
- * MDL_ARCS, with MDL_BLOCKS: each target of a computed jump is counted. */
+ * MDL_ARCS, with MDL_BLOCKS: each target of a computed jump is counted.
+ * MDL_SLOW: slow calls are kept (mdl_slow_calls). */
 enum mdl_header_flag {
   MDL_EXACT = 1,
   MDL_UNPROFILED = 2,
@@ -43,7 +44,8 @@ enum mdl_header_flag {
   MDL_COUNTS = 512,
   MDL_COVERAGE = 1024,
   MDL_BLOCKS = 2048,
-  MDL_ARCS = 4096
+  MDL_ARCS = 4096,
+  MDL_SLOW = 8192
 };
 
 /* How a patcher waits until all threads fetch a store to text. MDL_SYNC_NONE: neither way is available. */
@@ -130,7 +132,8 @@ struct mdl_header {
   uint64_t mount_namespace;   /* 3080 inode of /proc/self/ns/mnt, 0 when unknown; together with the root directory it tells */
   uint64_t root_device;       /* 3088               whether a reader that does not find the session's directory */
   uint64_t root_inode;        /* 3096               could have found it */
-  uint8_t reserved2[992];     /* 3104 */
+  uint64_t slow;              /* 3104 struct mdl_slow_calls, 0 without MDL_SLOW */
+  uint8_t reserved2[984];     /* 3112 */
 };
 
 /* Data shared by the machine code at a function's sites. Application threads write the first cache line, the agent alone
@@ -161,7 +164,8 @@ struct mdl_function {
   uint32_t weight;      /*  48 mean above 1: number of calls that a timed call represents */
   uint32_t build;       /*  52 build id of that ELF file, in hexadecimal, 0 when it has none */
   uint32_t counting;    /*  56 1 while its stubs lead to their counters; of the agent alone */
-  uint8_t reserved[4];  /*  60 probes read the first cache line only */
+  uint32_t slow;        /*  60 MDL_SLOW: a call of so many ticks or more goes into its thread's slow_ring; ~0: none. Probes read the
+                               first cache line only */
   uint64_t callers;     /*  64 newest struct mdl_edge; a list through .next: sampled mode; written by the agent alone */
   uint32_t name;        /*  72 offset in the file of a struct mdl_string: demangled name */
   uint32_t symbol;      /*  76 as in the symbol table */
@@ -339,6 +343,10 @@ struct mdl_thread {
   uint32_t apart;      /* 288 number of its table in its process's file, from 1; 0 for none */
   uint32_t pad;        /* 292 */
   uint64_t block_counts; /* 296 uint64_t[mdl_blocks.capacity], 0 until needed */
+  uint64_t slow_ring; /* 304 struct mdl_slow_call[MDL_SLOW_RING], 0 until needed */
+  uint64_t slow_head; /* 312 records reserved there; only grows */
+  uint64_t slow_kept; /* 320 records before this one are in the log of slow calls, or belong to no slow call */
+  uint64_t cpu_due;   /* 328 tsc after which a call that begins reads the thread's CPU clock */
 };
 
 /* How a thread times the calls of a function whose mean is above 1. All 0: nothing is drawn yet. */
@@ -679,6 +687,51 @@ enum mdl_arc_kind {
   MDL_ARC_UNFORESEEN = 8
 };
 
+/*
+ * Slow calls, a flight recorder (record/slow_calls.h). A thread's ring has its latest calls of mdl_function.slow ticks or more, in the
+ * order of their ends, and readings of its CPU clock. When a slow call returns, the thread copies the call and its callees from the
+ * ring to the log. So a call's callees come before it in the log. `seq` as in mdl_record.
+ */
+#define MDL_SLOW_RING 1024u
+#define MDL_SLOW_LOG 32768u
+#define MDL_SLOW_WAITS 4096u
+#define MDL_SLOW_READING (~0u) /* .function of a reading of the CPU clock, at `end` */
+
+struct mdl_slow_call {
+  uint64_t start;     /*  0 tsc */
+  uint64_t end;       /*  8 */
+  uint64_t limit;     /* 16 ticks from which on it was slow; 0: not known yet */
+  uint64_t cpu_nanos; /* 24 the thread's CPU time at `end`; 0: unknown */
+  uint64_t on_cpu;    /* 32 CPU time from the last reading before `start` to `end`, in nanoseconds */
+  uint64_t lag;       /* 40 ticks from that reading to `start`; ~0: on_cpu is unknown */
+  uint32_t function;  /* 48 index */
+  int32_t tid;        /* 52 */
+  int32_t pid;        /* 56 */
+  uint32_t seq;       /* 60 written last */
+};
+
+/* Where a thread waited: the agent saw it on this path, off the processors, at both times, and it had not run in between. */
+struct mdl_slow_wait {
+  uint64_t since; /*  0 tsc */
+  uint64_t until; /*  8 */
+  uint32_t node;  /* 16 of mdl_pc_samples */
+  int32_t tid;    /* 20 */
+  int32_t pid;    /* 24 */
+  uint32_t pad;   /* 28 */
+};
+
+struct mdl_slow_calls {
+  uint64_t threshold;     /*  0 ticks from which on any call is slow; 0: `limits` decide */
+  uint64_t limits;        /*  8 uint64_t[function_capacity]: the same by function, 0: none of its calls; written by the agent */
+  uint64_t reading_ticks; /* 16 interval between two readings of a thread's CPU clock */
+  uint64_t log;           /* 24 struct mdl_slow_call[MDL_SLOW_LOG] */
+  uint64_t next;          /* 32 records reserved there; only grows */
+  uint64_t slow;          /* 40 slow calls so far */
+  uint64_t cut;           /* 48 of these: their first callees had been overwritten in the ring */
+  uint64_t waits;         /* 56 struct mdl_slow_wait[MDL_SLOW_WAITS]: a ring, written by the agent alone */
+  uint64_t wait_count;    /* 64 published with release; only grows */
+};
+
 struct mdl_string {
   uint32_t length;
   char bytes[]; /* UTF-8, and a NUL that does not count */
@@ -715,7 +768,8 @@ static_assert(sizeof(struct mdl_frame) == 40, "mdl_frame");
 static_assert(sizeof(struct mdl_countdown) == 8, "mdl_countdown");
 MDL_AT(mdl_thread, tail, 128);
 MDL_AT(mdl_thread, owner, 192);
-static_assert(sizeof(struct mdl_thread) == 304, "mdl_thread");
+static_assert(sizeof(struct mdl_thread) == 336, "mdl_thread");
+static_assert(sizeof(struct mdl_slow_call) == 64, "mdl_slow_call");
 MDL_AT(mdl_blocks, table, 24);
 static_assert(sizeof(struct mdl_block) == 40, "mdl_block");
 static_assert(sizeof(struct mdl_arc) == 20, "mdl_arc");

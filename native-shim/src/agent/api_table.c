@@ -153,6 +153,8 @@ const struct mdl_api *api_table(void) {
       .blocks_open = address((void *)block_counts_open),
       .leave = address((void *)agent_leave_for_good),
       .pc_wait = address((void *)waits_take),
+      .function_entry_cpu = address((void *)calls_entry_cpu),
+      .read_cpu = address((void *)record_read_cpu),
   };
   return &table;
 }

@@ -5,12 +5,14 @@
 #include "os/own_memory.h"
 #include "os/self.h"
 #include "os/sys.h"
+#include "record/slow_calls.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/uio.h>
+#include <x86intrin.h>
 
 enum { THREAD_SLOTS = 2 * MDL_PC_THREADS /* a power of two */, PAGE = 4096 };
 
@@ -28,6 +30,7 @@ struct thread {
   uint64_t nanos; /* when `scheduled` was read */
   struct scheduled scheduled;
   int64_t off_nanos; /* off the processors, not yet added to a path */
+  uint64_t seen;     /* with `waits`: slow_calls_saw_wait */
 };
 
 /* One mapping; forked children do not inherit it. */
@@ -138,6 +141,7 @@ int64_t waits_take(int64_t tid, int64_t pid, struct mdl_pc_place *unknown) {
   }
   if (thread->waits) {
     settle(thread); /* it has not run since */
+    slow_calls_saw_wait((int32_t)tid, (int32_t)pid, thread->node, __rdtsc(), true, &thread->seen);
     return 0;
   }
   struct stack_sample stack = {.few = true, .bytes = copied};
@@ -156,6 +160,7 @@ int64_t waits_take(int64_t tid, int64_t pid, struct mdl_pc_place *unknown) {
   if (unknowns == 0) {
     thread->node = call_paths_node(path.frames, path.length);
     thread->waits = true;
+    slow_calls_saw_wait((int32_t)tid, (int32_t)pid, thread->node, __rdtsc(), false, &thread->seen);
     settle(thread);
   }
   return unknowns;

@@ -193,6 +193,7 @@
 .endm
 
         ENTRY   calls_entry_slow, calls_enter
+        ENTRY   calls_entry_cpu, calls_read_cpu
         ENTRY   calls_count_slow, calls_count, 1
         ENTRY   calls_entry_client, calls_enter_client, 0, 0
         ENTRY   calls_count_client_entry, calls_count_client, 1, 0

@@ -25,6 +25,7 @@
 #include "record/record.h"
 #include "record/rows.h"
 #include "record/side_memory.h"
+#include "record/slow_calls.h"
 #include "record/thread.h"
 
 #include <cpuid.h>
@@ -111,6 +112,14 @@ __attribute__((used)) uint64_t calls_enter(struct mdl_site *site, struct mdl_cal
   uint64_t what = is_sibling(call) ? CALLS_SIBLING : begin(site, call, true);
   errno = error;
   return what;
+}
+
+/* A call whose words are complete begins: the clock is read for it again when this returns. */
+__attribute__((used)) uint64_t calls_read_cpu(void) {
+  int error = errno;
+  slow_calls_read_cpu(mdl_self);
+  errno = error;
+  return CALLS_SEEN;
 }
 
 __attribute__((used)) void calls_count(struct mdl_site *site) {

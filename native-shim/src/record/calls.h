@@ -33,6 +33,7 @@ static_assert(offsetof(struct mdl_site, recording) == SITE_RECORDING && offsetof
 
 /* Registers: see calls.S. */
 void calls_entry_slow(void);
+void calls_entry_cpu(void);
 void calls_exit_slow(void);
 void calls_sibling_slow(void);
 void calls_count_slow(void);

@@ -11,6 +11,7 @@
 #include "record/mode.h"
 #include "record/ring.h"
 #include "record/rows.h"
+#include "record/slow_calls.h"
 #include "record/thread.h"
 #include "record/tier.h"
 #include "record/lease.h"
@@ -86,6 +87,13 @@ void record_entry_slow(struct mdl_site *site, uint64_t address, uint64_t key) {
     if (has_room(thread)) {
       record_push(thread, function, key, 1);
     }
+  }
+}
+
+void record_read_cpu(void) {
+  struct mdl_thread *thread = record_known_thread();
+  if (thread) {
+    slow_calls_read_cpu(thread);
   }
 }
 
@@ -182,6 +190,9 @@ void record_returns(struct mdl_thread *thread, const struct mdl_call *call, stru
   if (__atomic_load_n(&function->remaining, __ATOMIC_RELAXED) > 0 &&
       __atomic_sub_fetch(&function->remaining, 1, __ATOMIC_RELAXED) >= 0) {
     record_in_ring(thread, function, call_site, start, ticks);
+  }
+  if (!is_cpu_time()) {
+    slow_calls_returned(thread, function, now - elapsed, now);
   }
 }
 

@@ -7,6 +7,8 @@
 
 /* See api.h. */
 void record_entry_slow(struct mdl_site *site, uint64_t function, uint64_t key);
+/* Of the calling thread, for generated code at hooks: slow_calls_read_cpu(). */
+void record_read_cpu(void);
 void record_exit_slow(struct mdl_site *site, uint64_t function, uint64_t key, uint64_t call_site);
 void record_slow(struct mdl_function *function, uint64_t ticks, uint64_t self, uint64_t inside, uint64_t call_site,
                  uint64_t below);

@@ -7,6 +7,7 @@
 #include "record/block_counts.h"
 #include "record/frames.h"
 #include "record/side_memory.h"
+#include "record/slow_calls.h"
 #include "record/values.h"
 #include "session/apart.h"
 #include "session/blocks.h"
@@ -81,6 +82,7 @@ static void attach(uint64_t here) {
       thread->tid = (uint32_t)syscall(SYS_gettid);
       thread->pid = (uint32_t)getpid();
       thread->first = thread->head;
+      slow_calls_begin(thread);
       thread->born = born;
       thread->taken = __rdtsc();
       thread->cpu_nanos = clock_nanos(CLOCK_THREAD_CPUTIME_ID);

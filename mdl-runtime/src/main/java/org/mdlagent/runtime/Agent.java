@@ -19,7 +19,6 @@ import org.mdlagent.fastinst.ProbeClient;
 import org.mdlagent.fastinst.Probes;
 import org.mdlagent.fastinst.install.ProbeFilter;
 import org.mdlagent.fastinst.install.Tier;
-import org.mdlagent.profiler.Collected;
 import org.mdlagent.profiler.Collector;
 import org.mdlagent.profiler.slice.TimeSlices;
 import org.mdlagent.runtime.metric.MetricRequest;
@@ -150,7 +149,7 @@ public final class Agent {
                 detachment.refused(new MetricCommand(metrics, onDemand)),
                 "agent",
                 detachment));
-        if (options.collected() != Collected.LATENCY) {
+        if (!options.collected().isTimed()) {
             resolveLines(probes, () -> {}); // tracefiles need them, also of a program that ends at once
         }
         api.ready();

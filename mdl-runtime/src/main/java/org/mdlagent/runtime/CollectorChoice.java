@@ -9,17 +9,22 @@ import org.mdlagent.profiler.Collected;
 import org.mdlagent.profiler.Collector;
 import org.mdlagent.profiler.ExactProfiler;
 import org.mdlagent.profiler.NoProfiler;
+import org.mdlagent.profiler.Rule;
 import org.mdlagent.profiler.Schedule;
 import org.mdlagent.profiler.ScheduledCollector;
+import org.mdlagent.profiler.SlowCallCollector;
+import org.mdlagent.profiler.TriggeredCollector;
 import org.mdlagent.profiler.cpu.PcSamples;
 import org.mdlagent.profiler.sampled.SampledProfiler;
 import org.mdlagent.runtime.options.AgentLog;
 import org.mdlagent.runtime.options.AgentOptions;
+import org.mdlagent.runtime.options.FunctionGlob;
+import org.mdlagent.runtime.options.Matching;
 
 /// The collector that the options ask for.
 record CollectorChoice(AgentOptions options) {
     private boolean isLatency() {
-        return options.collected() == Collected.LATENCY;
+        return options.collected().isTimed();
     }
 
     /// Whether the probes are there for clients and metrics alone.
@@ -41,12 +46,27 @@ record CollectorChoice(AgentOptions options) {
         if (!isLatency()) {
             return "for " + options.collected().key();
         }
-        return isUnprofiled() ? "for clients alone" : isExact() ? "every call" : "sampled";
+        return (isUnprofiled() ? "for clients alone" : isExact() ? "every call" : "sampled")
+                + (options.slow().isWanted() ? ", with slow calls" : "");
     }
 
     /// @param tscHz frequency of the time-stamp counter, roughly
     Collector collector(NativeApi api, Probes probes, double tscHz, AgentLog log) {
-        Collector collector = unscheduled(api, probes, tscHz, log);
+        Collector collector = options.slow().isWanted()
+                ? SlowCallCollector.of(api, options.slow(), tscHz, () -> unscheduled(api, probes, tscHz, log))
+                : unscheduled(api, probes, tscHz, log);
+        Rule rule = options.when();
+        if (rule != null && !isUnprofiled()) {
+            return TriggeredCollector.of(
+                    collector,
+                    api,
+                    probes,
+                    rule,
+                    options.schedule(),
+                    new Matching(FunctionGlob.of(rule.function())),
+                    tscHz,
+                    on -> log.line(on ? "collects: " + rule.text() : "waits for " + rule.text()));
+        }
         return isUnprofiled() || options.schedule().equals(Schedule.ALWAYS)
                 ? collector
                 : new ScheduledCollector(collector, options.schedule(), probes::isLeftOut, System::nanoTime);

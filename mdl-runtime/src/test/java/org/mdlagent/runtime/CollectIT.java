@@ -157,4 +157,27 @@ class CollectIT {
         assertThat(rendered.status()).as(rendered.err()).isZero();
         assertThat(pages.resolve("index.html")).isRegularFile();
     }
+
+    /// Calls of the rule's function count from the start, those of others from when it holds.
+    @Test
+    void shouldCollectFromWhenARuleHolds() throws Exception {
+        Path program = Dist.compile(directory, "slow_requests", BARE);
+        Process process = Dist.start(
+                List.of(program.toString(), "1", "100000000", "100000000", "1"),
+                "wait,collect=counts,when=calls(handle_request) > 5000,session=" + session());
+        try {
+            Dist.await("the collection", () -> {
+                JsonNode report = Dist.reportOrNull(directory, session());
+                return report != null && Dist.calls(report).getOrDefault("parse_request", 0L) > 0;
+            });
+        } finally {
+            process.destroy();
+        }
+        process.waitFor();
+
+        Map<String, Long> calls = Dist.calls(Dist.report(directory, session()));
+        assertThat(calls.get("handle_request") - calls.get("parse_request")).isGreaterThan(5000);
+        assertThat(calls).doesNotContainKey("serve");
+        assertThat(Files.readString(session().resolve("agent.log"))).contains("collects: calls(handle_request) > 5000");
+    }
 }

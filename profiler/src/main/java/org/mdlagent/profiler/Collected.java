@@ -9,6 +9,8 @@ import org.mdlagent.fastinst.CopiedCounts;
 public enum Collected {
     /// Calls and how long they take, exact or sampled.
     LATENCY(0),
+    /// The same, and slow calls with what they called and where they waited.
+    SLOW(HeaderDescriptor.FLAG_SLOW),
     /// The number of calls, exact. No call is timed.
     COUNTS(HeaderDescriptor.FLAG_COUNTS),
     /// Whether a function has been called. Its probe goes off at the first call.
@@ -21,7 +23,8 @@ public enum Collected {
     private static final int FLAGS = HeaderDescriptor.FLAG_COUNTS
             | HeaderDescriptor.FLAG_COVERAGE
             | HeaderDescriptor.FLAG_BLOCKS
-            | HeaderDescriptor.FLAG_ARCS;
+            | HeaderDescriptor.FLAG_ARCS
+            | HeaderDescriptor.FLAG_SLOW;
 
     private final int flags;
 
@@ -49,12 +52,18 @@ public enum Collected {
     public static @Nullable Collected named(String key) {
         return switch (key) {
             case "latency" -> LATENCY;
+            case "slow" -> SLOW;
             case "counts" -> COUNTS;
             case "coverage" -> COVERAGE;
             case "blocks" -> BLOCKS;
             case "arcs" -> ARCS;
             default -> null;
         };
+    }
+
+    /// Whether calls are timed.
+    public boolean isTimed() {
+        return this == LATENCY || this == SLOW;
     }
 
     /// What copies of functions count for it.

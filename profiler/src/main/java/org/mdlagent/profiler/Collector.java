@@ -43,6 +43,13 @@ public interface Collector {
     /// @return false when that is temporarily impossible
     boolean settle();
 
+    /// Looks at where threads wait, between ticks, when that is due. Some collectors do not.
+    ///
+    /// @return nanoseconds until it is due again
+    default double lookAtWaits() {
+        return Double.POSITIVE_INFINITY;
+    }
+
     /// Does nothing until the next [#tick], nor does the kernel for it.
     default void rest() {}
 

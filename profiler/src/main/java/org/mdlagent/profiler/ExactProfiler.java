@@ -67,12 +67,18 @@ public final class ExactProfiler implements Collector {
         }
         callers.resolve();
         api.renewClocks();
+        double unused = lookAtWaits();
         return samples == null ? RENEWAL_NANOS : Math.min(RENEWAL_NANOS, samples.look());
     }
 
     @Override
     public boolean settle() {
         return true;
+    }
+
+    @Override
+    public double lookAtWaits() {
+        return samples != null ? samples.lookAtWaits() : Double.POSITIVE_INFINITY;
     }
 
     @Override

@@ -117,6 +117,11 @@ public final class ScheduledCollector implements Collector {
     }
 
     @Override
+    public double lookAtWaits() {
+        return collector.lookAtWaits();
+    }
+
+    @Override
     public void rest() {
         collector.rest();
     }

@@ -149,6 +149,7 @@ public final class NativeApi implements CodeWriter {
     public RecordingEntryPoints recordingEntryPoints(boolean exact) {
         int flags = Memory.getInt(session() + HeaderDescriptor.FLAGS);
         boolean cpuTime = (flags & HeaderDescriptor.FLAG_CPU_TIME) != 0;
+        boolean slow = (flags & HeaderDescriptor.FLAG_SLOW) != 0;
         return new RecordingEntryPoints(
                 exact,
                 cpuTime,
@@ -164,6 +165,8 @@ public final class NativeApi implements CodeWriter {
                 Memory.getLong(table + ApiDescriptor.FUNCTION_EXIT_SLOW),
                 Memory.getLong(table + ApiDescriptor.FUNCTION_SIBLING_SLOW),
                 Memory.getLong(table + ApiDescriptor.COUNT_SLOW),
+                slow ? Memory.getLong(table + ApiDescriptor.FUNCTION_ENTRY_CPU) : 0,
+                slow ? Memory.getLong(table + ApiDescriptor.READ_CPU) : 0,
                 new ClientEntryPoints(
                         Memory.getLong(table + ApiDescriptor.HOOK_ENTRY_CLIENT),
                         Memory.getLong(table + ApiDescriptor.HOOK_EXIT_CLIENT),

@@ -18,6 +18,8 @@ package org.mdlagent.arch.shim;
 /// @param functionExitSlow  for whole functions
 /// @param functionSiblingSlow the same where a sibling call ends the call
 /// @param countSlow  for sites that count
+/// @param functionEntryCpu for whole functions: reads the thread's CPU clock; 0 if slow calls are not kept
+/// @param readCpu    the same at hooks
 /// @param clients    where sites have clients
 public record RecordingEntryPoints(
         boolean exact,
@@ -34,4 +36,11 @@ public record RecordingEntryPoints(
         long functionExitSlow,
         long functionSiblingSlow,
         long countSlow,
-        ClientEntryPoints clients) {}
+        long functionEntryCpu,
+        long readCpu,
+        ClientEntryPoints clients) {
+    /// Whether slow calls are kept (`slow_calls.h`).
+    public boolean keepsSlow() {
+        return functionEntryCpu != 0;
+    }
+}

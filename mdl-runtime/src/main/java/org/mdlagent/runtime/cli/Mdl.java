@@ -31,6 +31,7 @@ import org.mdlagent.runtime.cli.manual.ManualCommand;
 import org.mdlagent.runtime.cli.report.HistoryCommand;
 import org.mdlagent.runtime.cli.report.OpenCommand;
 import org.mdlagent.runtime.cli.report.ReportCommand;
+import org.mdlagent.runtime.cli.report.SnapshotCommand;
 import org.mdlagent.runtime.cli.run.AttachCommand;
 import org.mdlagent.runtime.cli.run.Attachment;
 import org.mdlagent.runtime.cli.run.ChildProcess;
@@ -74,6 +75,7 @@ public final class Mdl implements Callable<Integer>, CommandContext {
             ScriptCommand.class,
             ReportCommand.class,
             OpenCommand.class,
+            SnapshotCommand.class,
             HistoryCommand.class,
             DiffCommand.class,
             ListCommand.class,

@@ -7,7 +7,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.fastinst.install.Tier;
 import org.mdlagent.profiler.Collected;
+import org.mdlagent.profiler.Rule;
 import org.mdlagent.profiler.Schedule;
+import org.mdlagent.profiler.SlowThreshold;
 
 /// The agent's options, from `MDL_OPTIONS`, properties files, or `mdl run`.
 ///
@@ -17,9 +19,11 @@ import org.mdlagent.profiler.Schedule;
 /// @param session          directory of the session, null for the default
 /// @param await            whether `main` waits until the probes are in place
 /// @param profile          whether the agent collects anything by itself
-/// @param collected        what to collect of functions; only latency uses `profile` and the seven options after
-///     `schedule`
+/// @param collected        what to collect of functions; latency and slow alone use `profile` and the seven
+///     options after `when`
+/// @param slow             which calls are slow; NONE unless they are collected
 /// @param schedule         when to collect
+/// @param when             what must have happened before; null for nothing
 /// @param exact            whether every call is recorded instead of a sample
 /// @param exactFunctions   functions with every call recorded, while others are sampled
 /// @param countedFunctions functions with every call counted and randomly chosen ones timed
@@ -42,7 +46,9 @@ public record AgentOptions(
         boolean await,
         boolean profile,
         Collected collected,
+        SlowThreshold slow,
         Schedule schedule,
+        @Nullable Rule when,
         boolean exact,
         List<FunctionGlob> exactFunctions,
         List<FunctionGlob> countedFunctions,
@@ -157,16 +163,20 @@ public record AgentOptions(
     /// @param file  source file, "" when unknown
     /// @param name  demangled
     public @Nullable Tier tier(String image, String file, String name) {
-        if (collected != Collected.LATENCY) {
+        if (!collected.isTimed()) {
             return Tier.SLICED;
         }
-        if (any(exactFunctions, image, file, name)) {
+        if (isOfRule(image, file, name) || any(exactFunctions, image, file, name)) {
             return Tier.EXACT;
         }
         if (any(countedFunctions, image, file, name)) {
             return new Tier(countedMean);
         }
         return any(slicedFunctions, image, file, name) ? Tier.SLICED : null;
+    }
+
+    private boolean isOfRule(String image, String file, String name) {
+        return when != null && FunctionGlob.of(when.function()).matches(image, file, name);
     }
 
     /// Whether [#includes] or [#tier] depends on source files.

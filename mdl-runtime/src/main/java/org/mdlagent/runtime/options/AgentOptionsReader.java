@@ -6,7 +6,9 @@ import java.util.Locale;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.profiler.Collected;
+import org.mdlagent.profiler.Rule;
 import org.mdlagent.profiler.Schedule;
+import org.mdlagent.profiler.SlowThreshold;
 
 /// Parses the values of options by the table ([AgentOption]), and collects problems. A value with a problem is
 /// replaced by the default.
@@ -29,12 +31,16 @@ final class AgentOptionsReader {
         }
         boolean await = isOn(value(AgentOption.WAIT));
         List<String> exact = texts(AgentOption.EXACT);
+        SlowThreshold slow = slow();
+        Collected collected = collected(slow);
         AgentOptions options = new AgentOptions(
                 path(AgentOption.SESSION),
                 await,
                 isOn(value(AgentOption.PROFILE)),
-                Objects.requireNonNull(Collected.named(value(AgentOption.COLLECT))),
+                collected,
+                collected == Collected.SLOW ? slow : SlowThreshold.NONE,
                 schedule(),
+                when(collected),
                 isExact(exact),
                 globs(AgentOption.EXACT, functions(exact)),
                 globs(AgentOption.COUNTED, texts(AgentOption.COUNTED)),
@@ -89,6 +95,8 @@ final class AgentOptionsReader {
             case NUMBER -> isNumber(option, value);
             case PERCENT -> isPercent(option, value);
             case DURATION -> millis(value) >= 0;
+            case SLOW_THRESHOLD -> threshold(value) != null;
+            case RULE -> isRule(value);
             case PATH -> !value.isEmpty();
             case REPORT -> isReport(value);
             case TEXTS, FILES, FUNCTIONS, SWITCH_OR_FUNCTIONS -> true;
@@ -151,6 +159,78 @@ final class AgentOptionsReader {
             problems.add(AgentOption.EVERY.key() + " is not possible: " + e.getMessage());
             return Schedule.ALWAYS;
         }
+    }
+
+    /// Which calls are slow, whatever is collected.
+    private SlowThreshold slow() {
+        SlowThreshold given = Objects.requireNonNull(threshold(value(AgentOption.SLOW)));
+        boolean wanted = given.isWanted() || value(AgentOption.COLLECT).equals(Collected.SLOW.key());
+        if (wanted && value(AgentOption.TIME).equals("cpu")) {
+            problems.add(AgentOption.SLOW.key() + " is not possible with time=cpu: slow calls are of elapsed time");
+            return SlowThreshold.NONE;
+        }
+        return wanted && !given.isWanted() ? SlowThreshold.OWN : given;
+    }
+
+    private Collected collected(SlowThreshold slow) {
+        Collected collected = Objects.requireNonNull(Collected.named(value(AgentOption.COLLECT)));
+        if (collected.isTimed()) {
+            return slow.isWanted() ? Collected.SLOW : Collected.LATENCY;
+        }
+        if (slow.isWanted()) {
+            problems.add(AgentOption.SLOW.key() + " is not possible with " + AgentOption.COLLECT.key() + "="
+                    + collected.key() + ": calls are not timed");
+        }
+        return collected;
+    }
+
+    /// Null if it is none.
+    private static @Nullable SlowThreshold threshold(String value) {
+        if (value.equals("off")) {
+            return SlowThreshold.NONE;
+        }
+        if (value.equals("p99.9")) {
+            return SlowThreshold.OWN;
+        }
+        boolean isMicros = value.endsWith("us");
+        long nanos =
+                isMicros ? 1_000 * millis(value.substring(0, value.length() - 2) + "ms") : 1_000_000 * millis(value);
+        return nanos < SlowThreshold.NANOS_MIN ? null : new SlowThreshold(nanos);
+    }
+
+    private static boolean isRule(String value) {
+        try {
+            return !Rule.parse(value).text().isEmpty();
+        } catch (IllegalArgumentException e) {
+            return false;
+        }
+    }
+
+    private @Nullable Rule when(Collected collected) {
+        String value = value(AgentOption.WHEN);
+        if (value.isEmpty()) {
+            return null;
+        }
+        Rule rule = Rule.parse(value);
+        String problem = "";
+        try {
+            if (FunctionGlob.of(rule.function()).needsFile()) {
+                problem = "give the function without its file";
+            } else if (rule.measure().isTimed() && !collected.isTimed()) {
+                problem = "calls are not timed in this session: use calls or rate";
+            } else if (collected == Collected.COVERAGE && rule.measure() == Rule.Measure.RATE) {
+                problem = "coverage knows first calls only: use calls";
+            } else if (text.last(AgentOption.EVERY) != null) {
+                problem = "it excludes " + AgentOption.EVERY.key();
+            }
+        } catch (IllegalArgumentException e) {
+            problem = String.valueOf(e.getMessage());
+        }
+        if (problem.isEmpty()) {
+            return rule;
+        }
+        problems.add(AgentOption.WHEN.key() + "=" + value + " is not possible; " + problem);
+        return null;
     }
 
     /// The milliseconds of a duration, -1 if it is none.

@@ -1,6 +1,7 @@
 package org.mdlagent.runtime.options;
 
 import java.util.List;
+import org.mdlagent.profiler.Rule;
 
 /// What the value of an option is.
 public enum OptionType {
@@ -14,6 +15,10 @@ public enum OptionType {
     PERCENT,
     /// A whole number with its unit: `500ms`, `30s`, `5m`, `1h`.
     DURATION,
+    /// `off`, `p99.9`, or a duration from 100 µs on: `500us`, `10ms`, `1s`.
+    SLOW_THRESHOLD,
+    /// A rule on a function: `p99(handle) > 5ms`.
+    RULE,
     /// A directory.
     PATH,
     /// Anything, several times.
@@ -40,6 +45,8 @@ public enum OptionType {
             case NUMBER -> "a whole number from " + option.least() + " to " + option.most();
             case PERCENT -> "a number of percent above " + option.least() + " and up to " + option.most();
             case DURATION -> "a duration such as 500ms, 30s, 5m or 1h";
+            case SLOW_THRESHOLD -> "off, p99.9, or a duration from 100us on such as 500us, 10ms or 1s";
+            case RULE -> Rule.FORM;
             case PATH -> "a directory";
             case REPORT -> "table, json, FORMAT:FILE or off";
             case TEXTS, FILES, FUNCTIONS, SWITCH_OR_FUNCTIONS -> "a value";

@@ -14,7 +14,9 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.mdlagent.fastinst.install.Tier;
 import org.mdlagent.profiler.Collected;
+import org.mdlagent.profiler.Rule;
 import org.mdlagent.profiler.Schedule;
+import org.mdlagent.profiler.SlowThreshold;
 
 class AgentOptionsTest {
     @TempDir
@@ -40,7 +42,9 @@ class AgentOptionsTest {
                         false,
                         true,
                         Collected.LATENCY,
+                        SlowThreshold.NONE,
                         Schedule.ALWAYS,
+                        null,
                         false,
                         List.of(),
                         List.of(),
@@ -115,13 +119,71 @@ class AgentOptionsTest {
         session=            | session is a directory
         include=            | include needs a value
         exclude=app!        | exclude=app! is not possible; a function is given as FUNCTION
-        exat=on             | unknown option "exat"; there are session, wait, profile, collect, after, for, every, exact, counted
+        exat=on             | unknown option "exat"; there are session, wait, profile, collect, slow, after, for, every, when, exact, counted
         """)
     void shouldRefuse(String text, String message) {
         AgentOptions.Reading reading = read(text);
 
         assertThat(reading.problems()).singleElement().asString().contains(message);
         assertThat(reading.options()).isEqualTo(read("").options());
+    }
+
+    @ParameterizedTest
+    @CsvSource({"500us, 500000", "100us, 100000", "10ms, 10000000", "2s, 2000000000", "p99.9, -1"})
+    void shouldReadFromWhenOnCallsAreSlow(String text, long nanos) {
+        AgentOptions options = valid("slow=" + text);
+
+        assertThat(options.slow().nanos()).isEqualTo(nanos);
+        assertThat(options.collected()).isEqualTo(Collected.SLOW);
+        assertThat(options.tier("/bin/app", "", "f")).isNull();
+        assertThat(valid("collect=slow").slow()).isEqualTo(SlowThreshold.OWN);
+    }
+
+    @Test
+    void shouldReadWhatMustHaveHappenedBeforeACollection() {
+        AgentOptions options = valid("collect=latency,for=5s,when=p99(app!handle*) > 5ms");
+
+        assertThat(options.when()).isEqualTo(Rule.parse("p99(app!handle*) > 5ms"));
+        assertThat(options.tier("/bin/app", "", "handle_get")).isEqualTo(Tier.EXACT);
+        assertThat(options.tier("/bin/app", "", "other")).isNull();
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            when=p99(f)                                | MEASURE(FUNCTION) > NUMBER
+            when=p99(f) > 5                            | MEASURE(FUNCTION) > NUMBER
+            collect=counts,slow=10ms                   | calls are not timed
+            when=p99(a.c:f) > 5ms                      | give the function without its file
+            collect=counts,when=p99(f) > 5ms           | calls are not timed in this session
+            collect=coverage,when=rate(f) > 5          | coverage knows first calls only
+            for=1s,every=2s,when=p99(f) > 5ms          | it excludes every
+            """)
+    void shouldRefuseRules(String text, String message) {
+        AgentOptions.Reading reading = read(text);
+
+        assertThat(reading.problems()).singleElement().asString().contains(message);
+        assertThat(reading.options().when()).isNull();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"99us", "us", "10", "-1ms", "xus", "0s", "99999999999us", "p99"})
+    void shouldRefuseThresholds(String text) {
+        AgentOptions.Reading reading = read("collect=slow,slow=" + text);
+
+        assertThat(reading.problems())
+                .singleElement()
+                .asString()
+                .contains("slow is off, p99.9, or a duration from 100us");
+        assertThat(reading.options().slow()).isEqualTo(SlowThreshold.OWN);
+    }
+
+    @Test
+    void shouldKeepNoSlowCallsByCpuTime() {
+        AgentOptions.Reading reading = read("slow=10ms,time=cpu");
+
+        assertThat(reading.problems()).singleElement().asString().contains("slow calls are of elapsed time");
+        assertThat(reading.options().collected()).isEqualTo(Collected.LATENCY);
+        assertThat(reading.options().slow()).isEqualTo(SlowThreshold.NONE);
     }
 
     @Test

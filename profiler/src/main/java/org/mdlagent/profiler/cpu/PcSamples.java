@@ -91,6 +91,10 @@ public final class PcSamples {
     private long forks;
 
     private final Waits waits;
+
+    /// Null unless slow calls are kept.
+    private final @Nullable StuckThreads stuck;
+
     private final RecentShares recent = new RecentShares();
     private long shareTsc;
 
@@ -102,6 +106,8 @@ public final class PcSamples {
         sampler = new PcSampler(api);
         frames = new CodeFrames(probes, sampler);
         waits = new Waits(api, sampler, frames, ticksPerNano);
+        boolean slow = (Memory.getInt(api.session() + HeaderDescriptor.FLAGS) & HeaderDescriptor.FLAG_SLOW) != 0;
+        stuck = slow ? new StuckThreads(api, ticksPerNano) : null;
         double budget = Double.longBitsToDouble(Memory.getLong(api.session() + HeaderDescriptor.BUDGET));
         periodNanos = periodNanos(budget);
     }
@@ -146,11 +152,15 @@ public final class PcSamples {
         return Math.min(LOOK_NANOS_MAX, room / 2.0 * periodNanos);
     }
 
-    /// Adds the threads' waiting times to the call paths on which they wait.
-    public void lookAtWaits() {
-        if (state == State.SAMPLES) {
-            waits.look();
+    /// Adds the threads' waiting times to the call paths on which they wait, when that is due.
+    ///
+    /// @return nanoseconds until it is due again
+    public double lookAtWaits() {
+        if (state != State.SAMPLES) {
+            return LOOK_NANOS_MAX;
         }
+        waits.look();
+        return stuck == null ? LOOK_NANOS_MAX : stuck.look(waits::look);
     }
 
     /// No samples are taken until the next look.

@@ -38,6 +38,11 @@ final class Waits {
 
     private record Waiter(int tid, int pid) {}
 
+    /// Looks at one thread, whenever that was done last.
+    void look(int tid, int pid) {
+        sampler.takeWait(tid, pid, frames::of);
+    }
+
     void look() {
         if (api.tsc() < dueTsc) {
             return;
@@ -49,7 +54,7 @@ final class Waits {
         }
         for (int i = 0; i < Math.min(THREADS_MAX, all.size()); i++) {
             Waiter waiter = all.get(turn++ % all.size());
-            sampler.takeWait(waiter.tid, waiter.pid, frames::of);
+            look(waiter.tid, waiter.pid);
         }
         turn = all.isEmpty() ? 0 : turn % all.size();
         double pauseNanos = Math.min((api.threadNanos() - begin) / PART, PAUSE_NANOS_MAX);

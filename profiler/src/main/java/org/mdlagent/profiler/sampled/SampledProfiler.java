@@ -58,6 +58,7 @@ public final class SampledProfiler implements Collector {
     private final double ticksPerNano;
     private final long header;
     private final double budget;
+    private final boolean slow;
     private final Runnable overBudget;
     private final Readings readings;
     private final Pace pace = new Pace();
@@ -107,13 +108,15 @@ public final class SampledProfiler implements Collector {
         header = api.session();
         ProbeCost cost =
                 new ProbeCost((Memory.getInt(header + HeaderDescriptor.FLAGS) & HeaderDescriptor.FLAG_CPU_TIME) != 0);
+        slow = (Memory.getInt(header + HeaderDescriptor.FLAGS) & HeaderDescriptor.FLAG_SLOW) != 0;
         readings = new Readings(api);
         tiers = new Tiers(cost, header, budget, ticksPerNano);
         allowance = new Allowance(header, budget);
         idleness = new Idleness(ticksPerNano);
         waiting = new Waiting(header, ticksPerNano);
         pcs = new PcSamples(api, probes, ticksPerNano, log);
-        policy = new SlicePolicy(cost, budget, ticksPerNano);
+        // Where slow calls are kept, slices make room for functions that are always timed.
+        policy = new SlicePolicy(cost, slow ? SlicePolicy.PART_OF_OTHERS * budget : budget, ticksPerNano);
         slicer = new Slicer(api, policy, ticksPerNano);
         estimates = new CallEstimates(probes, slicer, cost, header, ticksPerNano);
         chance = new ChanceTiming(probes, cost, budget * tscHz);
@@ -273,7 +276,7 @@ public final class SampledProfiler implements Collector {
         }
         chooseTiers(api.tsc());
         renewLeases();
-        pcs.lookAtWaits();
+        double unused = pcs.lookAtWaits();
         slice();
         tellCallers();
         if (rings.isDue()) {
@@ -361,7 +364,7 @@ public final class SampledProfiler implements Collector {
                 now,
                 readings.cpu(),
                 pace.running(),
-                pace.generosity() * (sliced > 0 ? SlicePolicy.PART_OF_OTHERS : 1),
+                pace.generosity() * (sliced > 0 && !slow ? SlicePolicy.PART_OF_OTHERS : 1),
                 readings.calls(),
                 i -> estimates.isSliced(i) ? estimates.rate(i) : -1,
                 pcs::shares);
@@ -471,11 +474,16 @@ public final class SampledProfiler implements Collector {
 
     @Override
     public boolean settle() {
-        pcs.lookAtWaits();
+        double unused = pcs.lookAtWaits();
         look();
         drainRings();
         estimates.publish(readings);
         return true;
+    }
+
+    @Override
+    public double lookAtWaits() {
+        return pcs.lookAtWaits();
     }
 
     @Override

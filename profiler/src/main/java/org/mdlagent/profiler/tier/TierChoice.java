@@ -20,10 +20,10 @@ public final class TierChoice {
     public static final int EXACT = 1;
 
     /// Share of the budget for functions whose calls are all timed.
-    private static final double EXACT_PART = 0.3;
+    static final double EXACT_PART = 0.3;
 
     /// Share of the budget for these and for counting all calls of others, without timing by chance.
-    private static final double COUNTED_PART = 0.65;
+    static final double COUNTED_PART = 0.65;
 
     /// Hysteresis: functions in a tier stay in it up to this multiple of its share, and up to the second
     /// multiple if rates cover a short time, because a program that shares its processors runs in bursts.
@@ -54,6 +54,7 @@ public final class TierChoice {
     private static final long NUMBER_MASK = (1L << NUMBER_BITS) - 1;
 
     private final ProbeCost cost;
+    private final double exactPart;
 
     /// By rank: cost per worth, with the function's number in the low bits, cheapest first.
     private long[] ranked = {};
@@ -63,8 +64,10 @@ public final class TierChoice {
     /// Number of functions that are called.
     private int called;
 
-    TierChoice(ProbeCost cost) {
+    /// @param exactPart share of the budget for functions whose calls are all timed
+    TierChoice(ProbeCost cost, double exactPart) {
         this.cost = cost;
+        this.exactPart = exactPart;
     }
 
     /// Chooses a tier for each function that is called; the others keep theirs.
@@ -87,7 +90,7 @@ public final class TierChoice {
             int function = function(rank);
             double more = exactTicks(rates[function]);
             boolean inside = means[function] == EXACT;
-            if (room > 0 && spent + more <= EXACT_PART * income * (inside ? stay : 1)) {
+            if (room > 0 && spent + more <= exactPart * income * (inside ? stay : 1)) {
                 spent += more;
                 room--;
                 means[function] = EXACT;

@@ -118,7 +118,9 @@ public final class Tiers {
         timed = new TimedTicks(header);
         this.budget = budget;
         this.ticksPerNano = ticksPerNano;
-        choice = new TierChoice(cost);
+        // A slow call is seen only if its function is exact.
+        boolean slow = (Memory.getInt(header + HeaderDescriptor.FLAGS) & HeaderDescriptor.FLAG_SLOW) != 0;
+        choice = new TierChoice(cost, slow ? TierChoice.COUNTED_PART : TierChoice.EXACT_PART);
     }
 
     /// Makes room for new functions.

@@ -16,7 +16,7 @@ class TierChoiceTest {
     private static final int ROOM = 1_000_000;
 
     private final ProbeCost cost = new ProbeCost(false);
-    private final TierChoice choice = new TierChoice(cost);
+    private final TierChoice choice = new TierChoice(cost, TierChoice.EXACT_PART);
 
     private int[] chosen(int[] means, double... rates) {
         int[] chosen = means.clone();

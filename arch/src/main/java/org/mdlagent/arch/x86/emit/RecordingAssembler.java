@@ -167,7 +167,7 @@ public final class RecordingAssembler {
         // Counted at entry, because some calls never return.
         out.incrementIndexed(RDX, RSI);
         push();
-        out.ret();
+        finishEntry();
 
         out.bind(slow);
         continueInShim(shim.entrySlow());
@@ -221,7 +221,7 @@ public final class RecordingAssembler {
         out.cmpInt(R9, STATE, FunctionDescriptor.STATE_SAMPLING);
         out.jump(NOT_EQUAL, done);
         push();
-        out.ret();
+        finishEntry();
 
         out.bind(byChance);
         timeByChance(over, slow, backOut);
@@ -337,15 +337,16 @@ public final class RecordingAssembler {
         Label slow = new Label();
         Label nothing = new Label();
         Label slowRecord = new Label();
+        Label tooLong = new Label();
         findTopFrame(nothing, other, slow);
         clock.requireAgent(R8, slow);
-        findPlace();
-        recordInRow(slowRecord);
+        recordInRow(slowRecord, tooLong);
         out.bind(nothing);
         out.ret();
 
         recordInShim(slowRecord);
 
+        keepSlow(tooLong, slow);
         out.bind(other);
         // The top frame belongs to a caller: this call has none.
         out.jump(BELOW, nothing);
@@ -366,13 +367,15 @@ public final class RecordingAssembler {
         out.bind(done);
     }
 
-    /// Pops the frame before RCX, whose function is in R9, and records it in the function's row; in exact mode, the
-    /// call is from the place in R10. If the row has no memory yet, jumps to `slowRecord` with ticks in RAX, those
-    /// of callees in R8, the call's `inside` in RDI, R10 as before, and the function of the frame below in R11.
-    /// Also changes RSI and R10.
+    /// Pops the frame before RCX, whose function is in R9, and records it in the function's row; the site is in R10.
+    /// If the row has no memory yet, jumps to `slowRecord` with ticks in RAX, those of callees in R8, the call's
+    /// `inside` in RDI, in exact mode the call's place in R10, and the function of the frame below in R11. Also
+    /// changes RSI and R10.
+    ///
+    /// Before the frame is popped, jumps to `tooLong` if the call belongs into the ring of slow calls.
     ///
     /// If other functions are sampled, callees are incomplete.
-    private void recordInRow(Label slowRecord) {
+    private void recordInRow(Label slowRecord, Label tooLong) {
         Label nested = new Label();
         Label nestedDone = new Label();
         Label noChunk = new Label();
@@ -385,6 +388,14 @@ public final class RecordingAssembler {
             clock.elapsed(RCX, START - FRAME, 0);
         } else {
             clock.elapsedWithoutShim(RCX, CALL - FRAME, R11, 0, R8);
+        }
+        if (shim.keepsSlow()) {
+            out.loadInt(RDX, R9, (int) FunctionDescriptor.SLOW);
+            out.cmp(RAX, RDX);
+            out.jump(ABOVE_OR_EQUAL, tooLong);
+        }
+        if (shim.exact()) {
+            findPlace();
         }
         pop();
         if (shim.exact()) {
@@ -453,6 +464,17 @@ public final class RecordingAssembler {
         out.bind(done);
     }
 
+    /// Calls that belong into the ring of slow calls are measured and recorded by the shim. Restores what
+    /// [#recordInRow] has changed: the key in RAX and the function's address in RDI.
+    private void keepSlow(Label tooLong, Label slow) {
+        if (shim.keepsSlow()) {
+            out.bind(tooLong);
+            out.load(RAX, RCX, (int) FrameDescriptor.KEY - FRAME);
+            out.load(RDI, R9, (int) FunctionDescriptor.ADDRESS);
+            out.jump(slow);
+        }
+    }
+
     private void recordInShim(Label slowRecord) {
         out.bind(slowRecord);
         out.mov(RCX, RDI);
@@ -476,6 +498,7 @@ public final class RecordingAssembler {
         Label slow = new Label();
         Label measured = new Label();
         Label slowRecord = new Label();
+        Label tooLong = new Label();
         Label finish = new Label();
         Label done = new Label();
         // The shim identifies a site's unknown function.
@@ -489,7 +512,7 @@ public final class RecordingAssembler {
         out.jump(LESS, measured);
         out.cmpInt(R9, (int) FunctionDescriptor.REMAINING, 0);
         out.jump(GREATER, measured);
-        recordInRow(slowRecord);
+        recordInRow(slowRecord, tooLong);
 
         out.bind(finish);
         // An exit left on after its function's entries went off and its last frame has gone switches itself off.
@@ -506,11 +529,19 @@ public final class RecordingAssembler {
 
         recordInShim(slowRecord);
 
+        keepSlow(tooLong, slow);
         out.bind(measured);
         // Before the shim's code, which may not be cached.
         out.mov(R8, RAX);
         clock.elapsedWithoutShim(RCX, CALL - FRAME, R11, 0, R9);
         clock.takeOffReading();
+        if (shim.keepsSlow()) {
+            // Before the shim gets the duration in place of the start.
+            out.load(R9, RCX, (int) FrameDescriptor.FUNCTION - FRAME);
+            out.loadInt(RDX, R9, (int) FunctionDescriptor.SLOW);
+            out.cmp(RAX, RDX);
+            out.jump(ABOVE_OR_EQUAL, tooLong);
+        }
         out.store(RCX, START - FRAME, RAX);
         clock.tellEnd(RCX, CALL - FRAME);
         out.bitSet(RCX, INSIDE - FRAME, Long.numberOfTrailingZeros(CallDescriptor.MEASURED));
@@ -565,6 +596,22 @@ public final class RecordingAssembler {
         out.bind(first);
         out.store(RCX, INSIDE, RAX);
         fill(clock::start);
+    }
+
+    /// Returns after [#push]. Where slow calls are kept, the thread's CPU clock is read once in a while.
+    private void finishEntry() {
+        Label due = new Label();
+        if (shim.keepsSlow()) {
+            out.load(RAX, RCX, START);
+            out.cmp(RAX, R11, (int) ThreadDescriptor.CPU_DUE);
+            out.jump(ABOVE, due);
+        }
+        out.ret();
+        if (shim.keepsSlow()) {
+            out.bind(due);
+            out.mov(R11, shim.readCpu());
+            out.jump(R11);
+        }
     }
 
     /// The frame at RCX is the top one.

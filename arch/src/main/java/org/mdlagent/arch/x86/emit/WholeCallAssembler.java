@@ -94,6 +94,7 @@ final class WholeCallAssembler {
     private final Label siblingLiteral = new Label();
     private final Label countLiteral = new Label();
     private final Label clientLiteral = new Label();
+    private final Label cpuLiteral = new Label();
     private final Label untimed = new Label();
 
     /// Whether the exit being emitted is for sibling calls.
@@ -356,6 +357,9 @@ final class WholeCallAssembler {
         out.literal(exitLiteral, shim.functionExitSlow());
         out.literal(siblingLiteral, shim.functionSiblingSlow());
         out.literal(countLiteral, shim.countSlow());
+        if (shim.keepsSlow()) {
+            out.literal(cpuLiteral, shim.functionEntryCpu());
+        }
     }
 
     /// R10 thread.
@@ -435,8 +439,29 @@ final class WholeCallAssembler {
 
     /// The call of the thread in R10 begins now.
     private void begin() {
+        Label due = new Label();
         clock.start(RSP, CALL_AT, R10, ENTRY_SAVED - 5 * Long.BYTES);
+        if (shim.keepsSlow()) {
+            out.load(RAX, RSP, CALL_AT + START);
+            out.cmp(RAX, R10, (int) ThreadDescriptor.CPU_DUE);
+            out.jump(ABOVE, due);
+        }
         finishEntry();
+        if (shim.keepsSlow()) {
+            out.bind(due);
+            restore(ENTRY_SAVED, R10, RAX, RDX, RCX);
+            out.jumpThrough(cpuLiteral);
+        }
+    }
+
+    /// Jumps to `slow` if a call of RAX ticks of the function in R11 belongs into the ring of slow calls. Changes
+    /// RCX.
+    private void findSlow(Label slow) {
+        if (shim.keepsSlow()) {
+            out.loadInt(RCX, R11, (int) FunctionDescriptor.SLOW);
+            out.cmp(RAX, RCX);
+            out.jump(ABOVE_OR_EQUAL, slow);
+        }
     }
 
     private void finishEntry() {
@@ -451,6 +476,7 @@ final class WholeCallAssembler {
         out.sub(RDX, RSP, BEFORE);
         out.store(RSP, CHILDREN_AT, RDX);
         clock.elapsed(RSP, START, CHILDREN_AT);
+        findSlow(slow);
         out.mov(RCX, RAX);
         out.sub(RCX, RSP, CHILDREN_AT);
         clock.atLeastNothing(RCX);
@@ -551,6 +577,8 @@ final class WholeCallAssembler {
         findCall(slow);
         clock.elapsedWithoutShim(RSP, 0, R10, EXIT_SAVED - 7 * Long.BYTES, RCX);
         clock.takeOffReading();
+        // Before the shim gets the duration in place of the start.
+        findSlow(slow);
         // Calls with callers or weights are recorded by the shim.
         out.cmp(RSP, INSIDE, 0);
         out.jump(LESS, measured);

@@ -27,6 +27,7 @@ import org.mdlagent.profiler.report.format.JsonReport;
 import org.mdlagent.profiler.report.format.LcovReport;
 import org.mdlagent.profiler.report.format.PerfScriptReport;
 import org.mdlagent.profiler.report.format.PprofReport;
+import org.mdlagent.profiler.report.format.SlowCallsTable;
 import org.mdlagent.profiler.report.format.SpeedscopeReport;
 import org.mdlagent.profiler.report.format.TableReport;
 import org.mdlagent.profiler.report.format.TraceReport;
@@ -36,6 +37,7 @@ import org.mdlagent.profiler.report.profile.NotProbed;
 import org.mdlagent.profiler.report.profile.Profile;
 import org.mdlagent.profiler.report.profile.ProfileOrder;
 import org.mdlagent.profiler.report.profile.SessionFacts;
+import org.mdlagent.profiler.report.profile.SlowCall;
 import org.mdlagent.profiler.report.profile.TimedCall;
 import org.mdlagent.profiler.report.session.SessionReader;
 import org.mdlagent.profiler.slice.Timeline;
@@ -60,6 +62,7 @@ public enum ReportFormat {
     FDATA;
 
     private static final int TABLE_LIMIT = 24;
+    private static final int SLOW_LIMIT = 5;
 
     /// Formats that show only call paths.
     private static final Set<ReportFormat> PATHS = EnumSet.of(FOLDED, SPEEDSCOPE, CALLGRIND, PERF);
@@ -142,7 +145,7 @@ public enum ReportFormat {
                     lowerCase() + ": a coverage session does not know how often functions were called",
                     "there are table, json, csv and lcov");
         }
-        if (this == LCOV && session.collected() == Collected.LATENCY && !session.exact()) {
+        if (this == LCOV && session.collected().isTimed() && !session.exact()) {
             throw CommandFailure.usage(
                     "lcov: a sampled session does not know each function that was called",
                     "record with mdl collect coverage, mdl collect counts or mdl run --exact");
@@ -150,8 +153,9 @@ public enum ReportFormat {
         if (this == FDATA && session.collected() != Collected.ARCS) {
             throw CommandFailure.usage("fdata: the session does not know branches", "record with mdl collect arcs");
         }
-        if (session.exact() && this == TRACE) {
-            throw CommandFailure.usage("trace: an exact session keeps no single calls", "record without --exact");
+        if (session.exact() && session.collected() != Collected.SLOW && this == TRACE) {
+            throw CommandFailure.usage(
+                    "trace: an exact session keeps no single calls", "record without --exact, or with mdl run --slow");
         }
     }
 
@@ -205,6 +209,7 @@ public enum ReportFormat {
         boolean counting = profile.session().collected().hasBlocks();
         List<NotProbed> notProbed = coverage || counting ? reader.notProbed() : List.of();
         List<FunctionBlocks> blocks = counting ? reader.blocks(profile) : List.of();
+        SlowCall.All slow = slow(reader, profile);
         switch (this) {
             case TABLE -> {
                 if (coverage) {
@@ -213,9 +218,10 @@ public enum ReportFormat {
                     new BlocksTable(shown, colour).write(profile, blocks, notProbed, text);
                 } else {
                     new TableReport(used, shown, colour, width).write(profile, text);
+                    new SlowCallsTable(limit != null ? limit : SLOW_LIMIT, colour).write(slow, text);
                 }
             }
-            case JSON -> JsonReport.write(profile, notProbed, blocks, used, shown, text);
+            case JSON -> JsonReport.write(profile, notProbed, blocks, slow, used, shown, text);
             case CSV -> CsvReport.write(profile, used, shown, text);
             case HTML ->
                 HtmlReport.write(profile, timeline, calls(reader, profile), reader.sources(profile), used, shown, text);
@@ -225,7 +231,7 @@ public enum ReportFormat {
             case SPEEDSCOPE -> SpeedscopeReport.write(profile, text);
             case CALLGRIND -> CallgrindReport.write(profile, text);
             case PERF -> PerfScriptReport.write(profile, text);
-            case TRACE -> trace(reader, profile, text);
+            case TRACE -> trace(reader, profile, slow, text);
             case LCOV -> LcovReport.write(profile, blocks, text);
             case FDATA -> branches(reader, profile, blocks, text);
         }
@@ -253,6 +259,12 @@ public enum ReportFormat {
         }
     }
 
+    /// Slow calls, if the report covers the whole session.
+    private static SlowCall.All slow(SessionReader reader, Profile profile) throws IOException {
+        boolean kept = profile.session().collected() == Collected.SLOW && profile.range() == null;
+        return kept ? reader.slowCalls(profile) : SlowCall.All.NONE;
+    }
+
     /// The last calls of each thread, if the report covers the whole session.
     private static List<TimedCall> calls(SessionReader reader, Profile profile) throws IOException {
         return profile.range() == null ? reader.lastCalls() : List.of();
@@ -273,9 +285,9 @@ public enum ReportFormat {
     }
 
     /// The session has the names of sampled threads, ended ones included.
-    private static void trace(SessionReader reader, Profile profile, Writer out) throws IOException {
+    private static void trace(SessionReader reader, Profile profile, SlowCall.All slow, Writer out) throws IOException {
         SessionFacts session = profile.session();
-        List<TimedCall> calls = reader.lastCalls();
+        List<TimedCall> calls = slow.calls().isEmpty() ? reader.lastCalls() : TraceReport.calls(slow);
         Map<Integer, String> names = new TreeMap<>();
         profile.paths().threads().stream()
                 .filter(thread -> !thread.name().isEmpty())
@@ -284,6 +296,6 @@ public enum ReportFormat {
         if (ProgramState.runs(session)) {
             names.putAll(ThreadNames.of(calls.stream().map(TimedCall::tid).collect(Collectors.toSet())));
         }
-        TraceReport.write(session, calls, names, out);
+        TraceReport.write(session, calls, slow, names, out);
     }
 }

@@ -26,10 +26,11 @@ import picocli.CommandLine.Spec;
         name = "collect",
         description =
                 "Collect which functions are called (coverage), how often (counts), how often each basic block of their code"
-                        + " runs (blocks), or how often control goes from each to each (arcs). No call is timed.",
+                        + " runs (blocks), or how often control goes from each to each (arcs): then no call is timed. Or which calls are slow, and why"
+                        + " (slow).",
         customSynopsis = {
-            "mdl collect coverage|counts|blocks|arcs|latency|FILE [OPTIONS] -- PROGRAM ARGS...",
-            "       mdl collect coverage|counts|blocks|arcs|latency|FILE [OPTIONS] --pid PID"
+            "mdl collect coverage|counts|blocks|arcs|slow|latency|FILE [OPTIONS] -- PROGRAM ARGS...",
+            "       mdl collect coverage|counts|blocks|arcs|slow|latency|FILE [OPTIONS] --pid PID"
         },
         sortOptions = false)
 public final class CollectCommand implements Callable<Integer> {
@@ -46,7 +47,8 @@ public final class CollectCommand implements Callable<Integer> {
             description =
                     "coverage: whether each function is called; its probe goes off at the first call. counts: every"
                             + " call. blocks: every call, and every run of each basic block. arcs: the same, and every way of control"
-                            + " between blocks. latency: as mdl run. Or a control file of lines KEY = VALUE:"
+                            + " between blocks. latency: as mdl run. slow: the same, and slow calls with what they called and"
+                            + " where they waited. Or a control file of lines KEY = VALUE:"
                             + " collect, application, and the keys of MDL_OPTIONS.")
     private String what = "";
 
@@ -92,7 +94,7 @@ public final class CollectCommand implements Callable<Integer> {
         if (!Files.exists(path)) {
             throw CommandFailure.usage(
                     "there is no collector and no file " + what,
-                    "there are coverage, counts, blocks, arcs and latency");
+                    "there are coverage, counts, blocks, arcs, slow and latency");
         }
         AgentOptionsText text = AgentOptionsText.load(path);
         if (text.last(AgentOption.COLLECT) == null) {

@@ -69,6 +69,8 @@ class OptionTableTest {
             case NUMBER -> List.of(Integer.toString(option.most()));
             case PERCENT -> List.of("50");
             case DURATION -> List.of("7s");
+            case SLOW_THRESHOLD -> List.of("p99.9", "500us", "1s");
+            case RULE -> List.of("rate(f) > 1", "p99(f) > 5ms");
             case PATH, TEXTS, FILES, FUNCTIONS -> List.of("x");
             case SWITCH_OR_FUNCTIONS -> List.of("on", "x");
             case REPORT -> List.of("json", "html:x");

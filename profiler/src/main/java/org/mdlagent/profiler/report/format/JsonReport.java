@@ -25,6 +25,7 @@ import org.mdlagent.profiler.report.profile.ProcessProfile;
 import org.mdlagent.profiler.report.profile.Profile;
 import org.mdlagent.profiler.report.profile.ProfileOrder;
 import org.mdlagent.profiler.report.profile.SessionFacts;
+import org.mdlagent.profiler.report.profile.SlowCall;
 import org.mdlagent.profiler.report.profile.TimeRange;
 
 /// The report for scripts: JSON as specified for the command line. Durations are in nanoseconds; unknown
@@ -34,17 +35,19 @@ public final class JsonReport {
 
     /// Writes the first `limit` functions of a profile, in the given order.
     public static void write(Profile profile, ProfileOrder order, int limit, Appendable out) throws IOException {
-        write(profile, List.of(), List.of(), order, limit, out);
+        write(profile, List.of(), List.of(), SlowCall.All.NONE, order, limit, out);
     }
 
     /// The same.
     ///
     /// @param notProbed what is known of functions without probes, for a session of coverage or blocks
     /// @param blocks    of functions, for a session that counts them
+    /// @param slow      slow calls, for a session that keeps them
     public static void write(
             Profile profile,
             List<NotProbed> notProbed,
             List<FunctionBlocks> blocks,
+            SlowCall.All slow,
             ProfileOrder order,
             int limit,
             Appendable out)
@@ -64,6 +67,7 @@ public final class JsonReport {
         if (profile.session().collected() == Collected.ARCS) {
             arcs(blocks, json);
         }
+        SlowCallsJson.write(slow, json);
         json.beginArray("functions");
         IdentityHashMap<FunctionProfile, List<CallEdge>> callers = profile.callers();
         for (FunctionProfile function : order.first(limit, profile.functions())) {

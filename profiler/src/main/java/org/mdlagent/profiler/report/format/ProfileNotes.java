@@ -5,7 +5,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.OptionalDouble;
 import org.jspecify.annotations.Nullable;
-import org.mdlagent.profiler.Collected;
 import org.mdlagent.profiler.report.codec.ForeignText;
 import org.mdlagent.profiler.report.file.BaseName;
 import org.mdlagent.profiler.report.file.LibraryName;
@@ -34,7 +33,7 @@ public final class ProfileNotes {
 
     /// How calls are recorded and what their durations measure.
     public static String mode(Profile profile) {
-        if (profile.session().collected() != Collected.LATENCY) {
+        if (!profile.session().collected().isTimed()) {
             return profile.session().collected().key();
         }
         return (profile.session().exact() ? "exact" : sampled(profile))

@@ -12,7 +12,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.OptionalDouble;
 import java.util.OptionalLong;
-import org.mdlagent.profiler.Collected;
 import org.mdlagent.profiler.report.codec.ForeignText;
 import org.mdlagent.profiler.report.profile.CpuSamples;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
@@ -125,7 +124,7 @@ public record TableReport(ProfileOrder order, int limit, boolean colour, int wid
                 new TextColumn("p99", false),
                 new TextColumn("p99.9", false),
                 new TextColumn("max", false));
-        boolean timed = profile.session().collected() == Collected.LATENCY;
+        boolean timed = profile.session().collected().isTimed();
         for (FunctionProfile function : shown) {
             Latency latency = function.latency();
             boolean known = function.damage() == null;
@@ -189,7 +188,7 @@ public record TableReport(ProfileOrder order, int limit, boolean colour, int wid
     /// The columns that carry information. If not every call is timed, CPU replaces SELF: it covers every
     /// function.
     private static List<TextColumn> columns(List<TextColumn> all, Profile profile) {
-        if (profile.session().collected() != Collected.LATENCY) {
+        if (!profile.session().collected().isTimed()) {
             return all.subList(0, COUNT_COLUMNS);
         }
         String without = profile.cpu().isEmpty() ? "CPU" : profile.session().exact() ? "" : "SELF";

@@ -1,6 +1,7 @@
 package org.mdlagent.profiler.report.format;
 
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -10,6 +11,7 @@ import java.util.OptionalDouble;
 import java.util.Set;
 import org.mdlagent.profiler.report.file.BaseName;
 import org.mdlagent.profiler.report.profile.SessionFacts;
+import org.mdlagent.profiler.report.profile.SlowCall;
 import org.mdlagent.profiler.report.profile.TimedCall;
 
 /// The report for trace viewers such as Perfetto and Chrome's: complete events of the Trace Event Format, in
@@ -22,27 +24,38 @@ public final class TraceReport {
     private static final String ABOUT =
             "the last sampled calls of each thread: not all calls, nor all that these called";
 
+    private static final String ABOUT_SLOW =
+            "slow calls of each thread, and the calls in them that took a considerable part of their time";
+
     private TraceReport() {}
 
     /// Writes the calls.
     ///
     /// @param session of the calls
     /// @param threads names of threads by id, if known
-    public static void write(SessionFacts session, List<TimedCall> calls, Map<Integer, String> threads, Appendable out)
+    public static void write(
+            SessionFacts session,
+            List<TimedCall> calls,
+            SlowCall.All slow,
+            Map<Integer, String> threads,
+            Appendable out)
             throws IOException {
         JsonWriter json = new JsonWriter(out, false);
         json.beginObject();
         json.member("displayTimeUnit", "ns");
         json.name("otherData").beginObject();
         json.member("session", session.id());
-        json.member("about", ABOUT);
+        json.member("about", slow.calls().isEmpty() ? ABOUT : ABOUT_SLOW);
         json.member("calls", calls.size());
         json.endObject();
         json.beginArray("traceEvents");
         names(session, calls, threads, json);
-        for (TimedCall call : calls) {
-            slice(call, json.element());
+        if (slow.calls().isEmpty()) {
+            for (TimedCall call : calls) {
+                slice(call, json.element()).endObject();
+            }
         }
+        slow(slow.calls(), json);
         json.endArray();
         json.endObject();
         out.append('\n');
@@ -92,7 +105,7 @@ public final class TraceReport {
         return json.name("args").beginObject();
     }
 
-    private static void slice(TimedCall call, JsonWriter json) throws IOException {
+    private static JsonWriter slice(TimedCall call, JsonWriter json) throws IOException {
         json.beginObject();
         json.member("ph", "X");
         json.member("name", call.function().name());
@@ -100,8 +113,39 @@ public final class TraceReport {
         json.member("pid", call.pid());
         json.member("tid", call.tid());
         json.member("ts", micros(call.startNanos()));
-        json.member("dur", micros(call.nanos()));
-        json.endObject();
+        return json.member("dur", micros(call.nanos()));
+    }
+
+    /// Slow calls and their callees, one after the other.
+    public static List<TimedCall> calls(SlowCall.All slow) {
+        List<TimedCall> calls = new ArrayList<>();
+        slow.calls().forEach(call -> add(call, calls));
+        return calls;
+    }
+
+    private static void add(SlowCall call, List<TimedCall> calls) {
+        calls.add(timed(call));
+        call.callees().forEach(callee -> add(callee, calls));
+    }
+
+    private static TimedCall timed(SlowCall call) {
+        return new TimedCall(call.pid(), call.tid(), call.function(), call.startNanos(), call.nanos());
+    }
+
+    private static void slow(List<SlowCall> calls, JsonWriter json) throws IOException {
+        for (SlowCall call : calls) {
+            slice(timed(call), json.element());
+            json.name("args").beginObject();
+            if (call.waitNanos().isPresent()) {
+                json.member("waited, ms", call.waitNanos().getAsLong() / 1e6);
+            }
+            if (!call.waits().isEmpty()) {
+                json.member("waited in", SlowCallsTable.place(call.waits().getFirst(), call));
+            }
+            json.endObject();
+            json.endObject();
+            slow(call.callees(), json);
+        }
     }
 
     private static OptionalDouble micros(long nanos) {

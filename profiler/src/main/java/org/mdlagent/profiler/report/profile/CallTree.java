@@ -19,6 +19,7 @@ public final class CallTree {
     private List<SampledThread> threads = List.of();
     private List<Sample> samples = List.of();
     private long samplesPerLogged = 1;
+    private List<Wait> waits = List.of();
 
     /// @param nanosPerSample CPU time that one sample stands for
     public CallTree(long nanosPerSample) {
@@ -122,6 +123,23 @@ public final class CallTree {
     /// @param weight     periods of CPU time that it stands for
     /// @param address    of the instruction; at link time for code of an image
     public record Sample(long startNanos, int thread, Node path, long weight, long address) {}
+
+    /// Where a thread waited: it was seen there at both times, and had not run in between. Only sessions with slow
+    /// calls
+    /// keep such waits.
+    ///
+    /// @param sinceNanos since the session began
+    public record Wait(int pid, int tid, long sinceNanos, long untilNanos, Node path) {}
+
+    /// The waits, in no order.
+    public List<Wait> waits() {
+        return waits;
+    }
+
+    /// Sets the waits.
+    public void waited(List<Wait> some) {
+        waits = List.copyOf(some);
+    }
 
     /// The sampled threads. The first stands for threads that there was no room for.
     public List<SampledThread> threads() {

@@ -59,7 +59,7 @@ public record SessionFacts(
 
     /// What is recorded, in a word: `exact` or `sampled` latency, `counts` or `coverage`.
     public String mode() {
-        return collected != Collected.LATENCY ? collected.key() : exact ? "exact" : "sampled";
+        return !collected.isTimed() ? collected.key() : exact ? "exact" : "sampled";
     }
 
     /// What was executed: `redis-server` though that is a link to `redis-check-rdb`.

@@ -178,6 +178,7 @@ final class PcSamplesReader {
         }
         if (tscHz.isPresent()) {
             new SampleLogReader(bytes, table).read(tree, nodes, tscHz.getAsDouble() / 1e9);
+            tree.waited(SlowCallReader.waits(bytes, nodes, tscHz.getAsDouble() / 1e9));
         }
         return tree.complete();
     }

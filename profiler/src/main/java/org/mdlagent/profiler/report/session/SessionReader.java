@@ -27,6 +27,7 @@ import org.mdlagent.profiler.report.profile.Run;
 import org.mdlagent.profiler.report.profile.RunProfile;
 import org.mdlagent.profiler.report.profile.SessionFacts;
 import org.mdlagent.profiler.report.profile.SiteProfile;
+import org.mdlagent.profiler.report.profile.SlowCall;
 import org.mdlagent.profiler.report.profile.ThreadProfile;
 import org.mdlagent.profiler.report.profile.TimedCall;
 import org.mdlagent.profiler.slice.SliceReader;
@@ -266,6 +267,18 @@ public final class SessionReader implements AutoCloseable {
     public List<FunctionBlocks> blocks(Profile profile) throws IOException {
         bytes.refresh();
         return new BlockReader(bytes, profile.functions()).read();
+    }
+
+    /// The slow calls that the session keeps, as trees.
+    ///
+    /// @param profile of this session, of its whole time
+    public SlowCall.All slowCalls(Profile profile) throws IOException {
+        bytes.refresh();
+        OptionalDouble tscHz = profile.session().tscHz();
+        return tscHz.isEmpty()
+                ? SlowCall.All.NONE
+                : new SlowCallReader(bytes, profile.functions(), profile.paths().waits(), tscHz.getAsDouble() / 1e9)
+                        .read();
     }
 
     /// Opens the ELF file of an image.

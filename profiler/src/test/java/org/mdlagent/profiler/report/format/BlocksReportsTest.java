@@ -19,6 +19,7 @@ import org.mdlagent.profiler.report.profile.FunctionBlocks;
 import org.mdlagent.profiler.report.profile.NotProbed;
 import org.mdlagent.profiler.report.profile.Profile;
 import org.mdlagent.profiler.report.profile.ProfileOrder;
+import org.mdlagent.profiler.report.profile.SlowCall;
 import org.mdlagent.profiler.report.session.SessionImage;
 import org.mdlagent.profiler.report.session.SessionReader;
 
@@ -159,7 +160,7 @@ class BlocksReportsTest {
     @Test
     void shouldTellScriptsOfEachBlock() throws IOException {
         String json = report((profile, blocks, notProbed, out) ->
-                JsonReport.write(profile, notProbed, blocks, ProfileOrder.CALLS, 24, out));
+                JsonReport.write(profile, notProbed, blocks, SlowCall.All.NONE, ProfileOrder.CALLS, 24, out));
 
         assertThat(json.replaceAll("\\s+", ""))
                 .contains("\"blocksNotCounted\":[{\"image\":\"/opt/app/bin/app\","
@@ -174,7 +175,7 @@ class BlocksReportsTest {
         String json = report(
                 Collected.ARCS,
                 (profile, blocks, notProbed, out) ->
-                        JsonReport.write(profile, notProbed, blocks, ProfileOrder.CALLS, 24, out));
+                        JsonReport.write(profile, notProbed, blocks, SlowCall.All.NONE, ProfileOrder.CALLS, 24, out));
 
         assertThat(json.replaceAll("\\s+", ""))
                 .contains("{\"function\":\"parse\",\"image\":\"/opt/app/bin/app\",\"kind\":\"jump\","

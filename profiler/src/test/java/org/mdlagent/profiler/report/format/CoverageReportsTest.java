@@ -12,6 +12,7 @@ import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.profiler.Collected;
 import org.mdlagent.profiler.report.profile.Profile;
 import org.mdlagent.profiler.report.profile.ProfileOrder;
+import org.mdlagent.profiler.report.profile.SlowCall;
 import org.mdlagent.profiler.report.session.SessionImage;
 import org.mdlagent.profiler.report.session.SessionReader;
 
@@ -83,8 +84,8 @@ class CoverageReportsTest {
     void shouldTellCoverageInJson() throws IOException {
         String json = report(
                 Collected.COVERAGE,
-                (reader, profile, out) ->
-                        JsonReport.write(profile, reader.notProbed(), List.of(), ProfileOrder.CALLS, 24, out));
+                (reader, profile, out) -> JsonReport.write(
+                        profile, reader.notProbed(), List.of(), SlowCall.All.NONE, ProfileOrder.CALLS, 24, out));
 
         assertThat(json.replaceAll("\\s+", ""))
                 .contains("\"collected\":\"coverage\"", "\"coverage\":{\"probed\":4,\"called\":2,")

@@ -15,6 +15,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
 import org.mdlagent.profiler.report.profile.Profile;
 import org.mdlagent.profiler.report.profile.Profiles;
+import org.mdlagent.profiler.report.profile.SlowCall;
 import org.mdlagent.profiler.report.profile.TimedCall;
 import org.mdlagent.profiler.report.session.SessionImage;
 
@@ -28,7 +29,12 @@ class TraceReportTest {
         FunctionProfile hot = profile.functions().getFirst();
         StringBuilder out = new StringBuilder();
 
-        TraceReport.write(profile.session(), List.of(new TimedCall(4711, 101, hot, 1_234_567, 89)), Map.of(), out);
+        TraceReport.write(
+                profile.session(),
+                List.of(new TimedCall(4711, 101, hot, 1_234_567, 89)),
+                SlowCall.All.NONE,
+                Map.of(),
+                out);
 
         JsonNode report = new ObjectMapper().readTree(out.toString());
         JsonNode slice = report.at("/traceEvents").get(report.at("/traceEvents").size() - 1);
@@ -54,6 +60,7 @@ class TraceReportTest {
                         new TimedCall(4711, 99, hot, 40, 1),
                         new TimedCall(4711, 101, hot, 30, 1),
                         new TimedCall(11, 11, hot, 20, 1)),
+                SlowCall.All.NONE,
                 Map.of(101, "io_thd_1"),
                 out);
 

@@ -34,6 +34,9 @@ import org.mdlagent.arch.layout.SliceChunkDescriptor;
 import org.mdlagent.arch.layout.SliceDescriptor;
 import org.mdlagent.arch.layout.SliceRows;
 import org.mdlagent.arch.layout.SlicesDescriptor;
+import org.mdlagent.arch.layout.SlowCallDescriptor;
+import org.mdlagent.arch.layout.SlowCallsDescriptor;
+import org.mdlagent.arch.layout.SlowWaitDescriptor;
 import org.mdlagent.arch.layout.ThreadDescriptor;
 import org.mdlagent.arch.layout.ValueDescriptor;
 import org.mdlagent.arch.site.SiteKind;
@@ -51,7 +54,7 @@ public final class SessionImage {
     private static final int SITE_CAPACITY = 8;
     private static final long SECOND = 1_000_000_000L;
 
-    private final ByteBuffer bytes = ByteBuffer.allocate(1 << 20).order(ByteOrder.LITTLE_ENDIAN);
+    private final ByteBuffer bytes = ByteBuffer.allocate(1 << 22).order(ByteOrder.LITTLE_ENDIAN);
     private final long functions;
     private final long sites;
     private int next = (int) HeaderDescriptor.SIZE;
@@ -133,6 +136,62 @@ public final class SessionImage {
 
     public long functionAt(int index) {
         return functions + index * FunctionDescriptor.SIZE;
+    }
+
+    /// Makes it a session that keeps slow calls; returns the offset of their table.
+    ///
+    /// @param threshold in ns, 0: each function's own
+    public long slowCalls(long threshold) {
+        long table = allocate(SlowCallsDescriptor.SIZE);
+        putInt(HeaderDescriptor.FLAGS, bytes.getInt((int) HeaderDescriptor.FLAGS) | HeaderDescriptor.FLAG_SLOW);
+        putLong(HeaderDescriptor.SLOW, address(table));
+        putLong(table + SlowCallsDescriptor.THRESHOLD, threshold);
+        putLong(
+                table + SlowCallsDescriptor.LOG,
+                address(allocate(SlowCallDescriptor.SLOW_LOG * SlowCallDescriptor.SIZE)));
+        putLong(
+                table + SlowCallsDescriptor.WAITS,
+                address(allocate(SlowCallDescriptor.SLOW_WAITS * SlowWaitDescriptor.SIZE)));
+        return table;
+    }
+
+    /// Adds a record to the log, of a thread of the session's process. Times are in ns since the session began.
+    ///
+    /// @param limit from which on it was slow
+    /// @param cpu   at most so long on a processor; below 0: unknown
+    public void slowCall(long table, int tid, int function, long start, long end, long limit, long cpu) {
+        long next = bytes.getLong((int) (table + SlowCallsDescriptor.NEXT));
+        long log = bytes.getLong((int) (table + SlowCallsDescriptor.LOG)) - BASE;
+        long at = log + next % SlowCallDescriptor.SLOW_LOG * SlowCallDescriptor.SIZE;
+        putLong(at + SlowCallDescriptor.START, 5_000 + start);
+        putLong(at + SlowCallDescriptor.END, 5_000 + end);
+        putLong(at + SlowCallDescriptor.LIMIT, limit);
+        putLong(at + SlowCallDescriptor.ON_CPU, Math.max(0, cpu));
+        putLong(at + SlowCallDescriptor.LAG, cpu < 0 ? -1 : 500);
+        putInt(at + SlowCallDescriptor.FUNCTION, function);
+        putInt(at + SlowCallDescriptor.TID, tid);
+        putInt(at + SlowCallDescriptor.PID, PID);
+        putInt(at + SlowCallDescriptor.SEQ, (int) next + 1);
+        putLong(table + SlowCallsDescriptor.NEXT, next + 1);
+        long slow = bytes.getLong((int) (table + SlowCallsDescriptor.SLOW));
+        putLong(table + SlowCallsDescriptor.SLOW, slow + (limit > 0 && end - start >= limit ? 1 : 0));
+    }
+
+    long slowLogAt(long table) {
+        return bytes.getLong((int) (table + SlowCallsDescriptor.LOG)) - BASE;
+    }
+
+    /// Adds a wait.
+    public void slowWait(long table, int tid, int node, long since, long until) {
+        long count = bytes.getLong((int) (table + SlowCallsDescriptor.WAIT_COUNT));
+        long waits = bytes.getLong((int) (table + SlowCallsDescriptor.WAITS)) - BASE;
+        long at = waits + count % SlowCallDescriptor.SLOW_WAITS * SlowWaitDescriptor.SIZE;
+        putLong(at + SlowWaitDescriptor.SINCE, 5_000 + since);
+        putLong(at + SlowWaitDescriptor.UNTIL, 5_000 + until);
+        putInt(at + SlowWaitDescriptor.NODE, node);
+        putInt(at + SlowWaitDescriptor.TID, tid);
+        putInt(at + SlowWaitDescriptor.PID, PID);
+        putLong(table + SlowCallsDescriptor.WAIT_COUNT, count + 1);
     }
 
     /// What the agent knows of a sampled function whose probes are off.

@@ -53,6 +53,7 @@ import org.mdlagent.profiler.report.profile.Profile;
 import org.mdlagent.profiler.report.profile.ProfileOrder;
 import org.mdlagent.profiler.report.profile.SessionFacts;
 import org.mdlagent.profiler.report.profile.SiteProfile;
+import org.mdlagent.profiler.report.profile.SlowCall;
 import org.mdlagent.profiler.report.profile.TimeRange;
 import org.mdlagent.profiler.report.profile.TimedCall;
 import org.mdlagent.profiler.slice.TimeSlice;
@@ -983,7 +984,7 @@ class SessionReaderTest {
                 FoldedReport.write(profile, out);
                 SpeedscopeReport.write(profile, out);
                 PprofReport.write(profile, ProfileOrder.TOTAL, 24, OutputStream.nullOutputStream());
-                TraceReport.write(profile.session(), reader.lastCalls(), Map.of(), out);
+                TraceReport.write(profile.session(), reader.lastCalls(), SlowCall.All.NONE, Map.of(), out);
                 List<SessionSeries> series = List.of(new SessionSeries(profile, 24));
                 PrometheusReport.write(series, out);
                 PrometheusReport.writeProtobuf(series, OutputStream.nullOutputStream());

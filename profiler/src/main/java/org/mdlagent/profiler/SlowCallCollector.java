@@ -1,0 +1,97 @@
+package org.mdlagent.profiler;
+
+import java.util.List;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.mdlagent.arch.shim.NativeApi;
+import org.mdlagent.fastinst.install.Tier;
+
+/// Keeps slow calls beside what another collector collects.
+///
+/// Threads do that by themselves ([SlowCalls]). The agent adds where they wait, by looks between the other collector's
+/// ticks.
+///
+/// Used by one thread, the agent's.
+public final class SlowCallCollector implements Collector {
+    private final Collector collector;
+    private final Runnable grow;
+    private final Runnable look;
+    private final LongSupplier nanoTime;
+    private double dueNanos;
+
+    /// @param grow     called before functions are opened
+    /// @param look     called at each tick
+    /// @param nanoTime a clock
+    SlowCallCollector(Collector collector, Runnable grow, Runnable look, LongSupplier nanoTime) {
+        this.collector = collector;
+        this.grow = grow;
+        this.look = look;
+        this.nanoTime = nanoTime;
+    }
+
+    /// @param tscHz     approximate frequency of the time-stamp counter
+    /// @param collector created when the session has its table of slow calls
+    public static Collector of(NativeApi api, SlowThreshold threshold, double tscHz, Supplier<Collector> collector) {
+        SlowCalls calls = new SlowCalls(api, threshold, tscHz / 1e9);
+        return new SlowCallCollector(collector.get(), calls::grow, calls::look, System::nanoTime);
+    }
+
+    @Override
+    public void open(List<Integer> functions, boolean whole) {
+        grow.run();
+        collector.open(functions, whole);
+        dueNanos = 0;
+    }
+
+    @Override
+    public void reopen(List<Integer> functions) {
+        collector.reopen(functions);
+    }
+
+    @Override
+    public void close(List<Integer> functions) {
+        collector.close(functions);
+    }
+
+    @Override
+    public void setTier(List<Integer> functions, Tier tier) {
+        collector.setTier(functions, tier);
+    }
+
+    @Override
+    public double tick() {
+        double now = nanoTime.getAsLong();
+        if (now >= dueNanos || collector.isUrgent()) {
+            look.run();
+            dueNanos = now + collector.tick();
+        }
+        double wait = collector.lookAtWaits();
+        return Math.clamp(dueNanos - nanoTime.getAsLong(), 0, wait);
+    }
+
+    @Override
+    public double lookAtWaits() {
+        return collector.lookAtWaits();
+    }
+
+    @Override
+    public boolean isUrgent() {
+        return collector.isUrgent();
+    }
+
+    @Override
+    public @Nullable String hotImage() {
+        return collector.hotImage();
+    }
+
+    @Override
+    public boolean settle() {
+        return collector.settle();
+    }
+
+    @Override
+    public void rest() {
+        collector.rest();
+    }
+}
