@@ -26,6 +26,21 @@ import org.mdlagent.callpatch.SiteSwitch;
 /// A client is machine code with the C calling convention, `void (uint32_t probe, void *function)`, or a
 /// [Recorder]. Java itself does not run at a probe. Used by one thread, the agent's.
 public final class ProbeClient {
+    /// Receives discovered probes.
+    @FunctionalInterface
+    public interface ProbeListener {
+        void discovered(Probe probe);
+    }
+
+    /// What the agent's machine code records at a probe.
+    public enum Recorder {
+        /// Calls, in the threads' blocks: [ProbeClient#calls].
+        COUNT,
+        /// The calls of a function and their durations, in the session's profile; needs the probes of its entry
+        /// and of all its exits. The profiler, if there is one, attaches it itself.
+        LATENCY
+    }
+
     private static final int NO_PROBE = 2;
 
     private final NativeApi api;

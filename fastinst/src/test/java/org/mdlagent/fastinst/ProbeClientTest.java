@@ -23,6 +23,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.shim.Memory;
+import org.mdlagent.fastinst.ProbeClient.Recorder;
 import org.mdlagent.fastinst.ProbedFunctions.Probed;
 
 /// Clients of real sites, executed.

@@ -37,6 +37,7 @@ import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.snippet.Expression;
 import org.mdlagent.arch.snippet.Snippet;
 import org.mdlagent.arch.snippet.Statement;
+import org.mdlagent.fastinst.ProbeClient.Recorder;
 import org.mdlagent.fastinst.ProbedFunctions.Probed;
 import org.mdlagent.fastinst.snippet.Snippets;
 

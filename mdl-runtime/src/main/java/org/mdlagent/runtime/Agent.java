@@ -33,8 +33,6 @@ import org.mdlagent.runtime.options.SyncChoice;
 /// The agent in the target process: the one Java class that the shim knows.
 ///
 /// It runs entirely on the shim's agent thread; application threads never run Java.
-///
-/// Long because what is done from the start to the end of the process is one order of steps.
 public final class Agent {
     /// While the application opens or closes a library.
     private static final long TRY_NANOS = 100_000;

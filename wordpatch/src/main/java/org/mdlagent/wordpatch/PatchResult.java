@@ -1,5 +1,7 @@
 package org.mdlagent.wordpatch;
 
+import org.mdlagent.wordpatch.WordPatch.StartResult;
+
 /// The result of a patch.
 public sealed interface PatchResult extends StartResult {
     /// The site has the new word. A core may execute the old one until it next serialises, or T_max has

@@ -2,6 +2,7 @@ package org.mdlagent.wordpatch;
 
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.mdlagent.wordpatch.WordPatch.StartResult;
 
 /// A patch that has been started: the paper's asynchronous patch (PLDI 2016, section 4.2), with its states.
 ///

@@ -21,6 +21,22 @@ import org.mdlagent.arch.shim.NativeApi;
 /// one of the new word, or has a trapping byte there, from which the thread continues in a copy of the rest
 /// of the old word.
 final class TransitionProof {
+    /// The reason why a word cannot be proved safe as a replacement.
+    static final class UnsafePatchException extends Exception {
+        private static final long serialVersionUID = 1;
+
+        private final String reason;
+
+        UnsafePatchException(String reason) {
+            super(reason);
+            this.reason = reason;
+        }
+
+        String reason() {
+            return reason;
+        }
+    }
+
     private final NativeApi api;
     private final CodeMemory code;
     private final CodeArena arena;

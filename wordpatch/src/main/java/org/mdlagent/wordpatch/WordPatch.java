@@ -12,6 +12,7 @@ import org.mdlagent.arch.code.TrapTable;
 import org.mdlagent.arch.cpu.CoreSync;
 import org.mdlagent.arch.shim.CodeWriter;
 import org.mdlagent.arch.shim.NativeApi;
+import org.mdlagent.wordpatch.TransitionProof.UnsafePatchException;
 
 /// Replaces up to eight bytes of instructions while other threads execute them ("Living on the Edge", PLDI 2016,
 /// sections 3 and 4, figures 4 to 7).
@@ -54,9 +55,10 @@ import org.mdlagent.arch.shim.NativeApi;
 /// A batch takes each step at all its sites before the next. Which steps a site needs is found out when it is taken,
 /// and what they store is written down; a step is then the stores of a list, one after the other. In step 1 all rows
 /// are published before step 2 begins.
-///
-/// Long because it is one protocol: its steps share the state that another patcher may find.
 public final class WordPatch {
+    /// The result of [WordPatch#start]: a patch to be finished, or a final result.
+    public sealed interface StartResult permits Pending, PatchResult {}
+
     private static final PatchResult PATCHED = new PatchResult.Patched();
     private static final PatchResult CONTENDED = new PatchResult.Contended();
 

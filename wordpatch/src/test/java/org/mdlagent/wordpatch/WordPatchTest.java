@@ -13,6 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.mdlagent.arch.InstructionSet;
+import org.mdlagent.wordpatch.WordPatch.StartResult;
 
 /// Stops every protocol between its steps and executes the site there, on this thread, so that the result
 /// shows what is in memory. Whether other cores see the same in time is tested by the torture tests.

@@ -10,8 +10,6 @@ import org.jspecify.annotations.Nullable;
 /// An image's imports and exports (gABI chapter 5, "Dynamic Section").
 ///
 /// It is found through the program headers alone, so even a fully stripped file has it.
-///
-/// Long because each table that the section names is read and checked here.
 public final class DynamicSection {
     private static final long NULL = 0;
     private static final long NEEDED = 1;

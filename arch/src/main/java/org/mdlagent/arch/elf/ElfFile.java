@@ -17,8 +17,6 @@ import org.jspecify.annotations.Nullable;
 /// closed.
 ///
 /// All addresses are link-time addresses: add the image's load bias for the process. Not thread-safe.
-///
-/// Long because every part is checked here before any other class reads it.
 public final class ElfFile implements AutoCloseable {
 
     private final ElfContent content;

@@ -27,8 +27,6 @@ import org.mdlagent.arch.layout.ImageDescriptor;
 /// other Java
 /// thread would notice. Only the sleeping call is not critical, and has its own handle, created at its
 /// first use.
-///
-/// Long because it is a list: the table's functions, each with its types.
 public final class NativeApi implements CodeWriter {
     private static final FunctionDescriptor SHAPE = FunctionDescriptor.of(
             ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG);

@@ -11,6 +11,39 @@ import org.mdlagent.arch.elf.CfaRows;
 
 /// Searches a program's code: for transfers to hooks, to functions, and through linkage words.
 public interface CodeSearch {
+    /// Targets of transfers to instrumentation hooks, as addresses in memory.
+    ///
+    /// @param entries    addresses of the entry hook: linkage stubs, or the hook itself
+    /// @param exits      the same for the exit hook
+    /// @param entrySlots slots with the address of the entry hook
+    /// @param exitSlots  the same for the exit hook
+    record HookTargets(long[] entries, long[] exits, long[] entrySlots, long[] exitSlots) {}
+
+    /// What a search for hook transfers found.
+    ///
+    /// @param sites         in ascending order of address
+    /// @param unproved      candidates outside all ranges, or not on an instruction boundary
+    /// @param unpatchable   transfers in a form that cannot be toggled, such as conditional jumps
+    record HookScan(List<SiteInstruction> sites, int unproved, int unpatchable) {}
+
+    /// Properties of a function's entry, found in its own code.
+    ///
+    /// @param loops        whether a branch leads to its first byte
+    /// @param intoEntry    whether a branch leads into the bytes after the first that a jump at the entry covers
+    record FunctionShape(boolean loops, boolean intoEntry) {}
+
+    /// Receives references to functions from [CodeSearch#findReferences].
+    interface FunctionUses {
+        /// An instruction jumps to a function's start.
+        ///
+        /// @param from        an address in the instruction
+        /// @param conditional whether execution may continue after it
+        void jump(long from, long function, boolean conditional);
+
+        /// An instruction calls a function or takes its address.
+        void reference(long function);
+    }
+
     /// Finds the transfers to hooks in `code`, which lies at `address`, and proves by decoding that each is an
     /// instruction.
     ///

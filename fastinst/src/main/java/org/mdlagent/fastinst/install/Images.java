@@ -27,8 +27,6 @@ import org.mdlagent.fastinst.provider.ImageProbes;
 import org.mdlagent.fastinst.provider.LoadedImages;
 
 /// Follows the dynamic linker: new images get their probes, closed ones lose them.
-///
-/// Long because opening, closing and requests share the lists of images.
 public final class Images {
     private final NativeApi api;
     private final InstructionSet instructions;

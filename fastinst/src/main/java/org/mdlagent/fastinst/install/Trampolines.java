@@ -29,8 +29,6 @@ import org.mdlagent.fastinst.provider.ProbeSite;
 
 /// The targets of sites: recording code, a stub for each site, and hops to the stubs for sites that cannot
 /// jump everywhere ([org.mdlagent.arch.site.PatchSites#hops]).
-///
-/// Long because planning and writing share the layout of each text's code.
 public final class Trampolines {
     /// Hops of sites within this distance share a mapping.
     private static final long CHUNK = 64 * 1024;

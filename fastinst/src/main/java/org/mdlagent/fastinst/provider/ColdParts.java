@@ -9,7 +9,7 @@ import java.util.BitSet;
 import org.mdlagent.arch.elf.ElfFile;
 import org.mdlagent.arch.elf.Segment;
 import org.mdlagent.arch.site.CodeSearch;
-import org.mdlagent.arch.site.FunctionUses;
+import org.mdlagent.arch.site.CodeSearch.FunctionUses;
 
 /// Finds parts of functions among pieces of code without a name. A part is not called, no word contains its
 /// address, no padding precedes it, and either conditional jumps lead to it or all jumps to it come from one

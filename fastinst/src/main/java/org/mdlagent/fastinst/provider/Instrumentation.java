@@ -9,7 +9,7 @@ import org.mdlagent.arch.elf.ElfFile;
 import org.mdlagent.arch.elf.Segment;
 import org.mdlagent.arch.elf.SymbolTable;
 import org.mdlagent.arch.site.CodeSearch;
-import org.mdlagent.arch.site.FunctionUses;
+import org.mdlagent.arch.site.CodeSearch.FunctionUses;
 
 /// The compiler options that prepare a program for probes.
 public enum Instrumentation {

@@ -11,8 +11,8 @@ import org.mdlagent.arch.elf.ElfFile;
 import org.mdlagent.arch.elf.Segment;
 import org.mdlagent.arch.shim.LoadedImage;
 import org.mdlagent.arch.shim.Memory;
-import org.mdlagent.arch.site.HookScan;
-import org.mdlagent.arch.site.HookTargets;
+import org.mdlagent.arch.site.CodeSearch.HookScan;
+import org.mdlagent.arch.site.CodeSearch.HookTargets;
 import org.mdlagent.arch.site.LengthDecoder;
 import org.mdlagent.arch.site.SiteInstruction;
 

@@ -18,7 +18,7 @@ import org.mdlagent.arch.elf.ElfFile;
 import org.mdlagent.arch.elf.Segment;
 import org.mdlagent.arch.elf.SymbolTable;
 import org.mdlagent.arch.site.CodeSearch;
-import org.mdlagent.arch.site.FunctionUses;
+import org.mdlagent.arch.site.CodeSearch.FunctionUses;
 import org.mdlagent.arch.site.LengthDecoder;
 import org.mdlagent.arch.site.StackUse;
 import org.mdlagent.arch.site.StackUse.Reason;

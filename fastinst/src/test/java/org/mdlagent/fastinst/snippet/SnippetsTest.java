@@ -43,9 +43,9 @@ import org.mdlagent.arch.snippet.Statement.Start;
 import org.mdlagent.arch.snippet.Statement.Stop;
 import org.mdlagent.arch.snippet.Statement.Store;
 import org.mdlagent.fastinst.ProbeClient;
+import org.mdlagent.fastinst.ProbeClient.Recorder;
 import org.mdlagent.fastinst.ProbedFunctions;
 import org.mdlagent.fastinst.ProbedFunctions.Probed;
-import org.mdlagent.fastinst.Recorder;
 import org.mdlagent.fastinst.snippet.Snippets.Order;
 
 /// Snippets at real sites, executed.

@@ -33,8 +33,6 @@ import org.mdlagent.runtime.options.FunctionGlob;
 
 /// The metrics of this process (MDL paper, section 4: the instrumentation manager): enables them while the program
 /// runs, and publishes them to readers of the session. Used by the agent's thread only.
-///
-/// Long because enabling, updating and disabling metrics share the table of enabled ones.
 public final class Metrics {
     /// Maximum metrics enabled by one request with a pattern.
     public static final int EXPANDED_MAX = 1000;

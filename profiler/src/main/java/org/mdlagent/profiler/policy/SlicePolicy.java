@@ -18,6 +18,19 @@ import org.mdlagent.profiler.estimate.ProbeCost;
 /// long as some hundred calls take, so that switching probes costs less than counting. If there are so few
 /// functions that switching costs next to nothing, all slices are short and many.
 public final class SlicePolicy {
+    /// Functions whose probes are on in equal slices of time.
+    ///
+    /// @param functions   their numbers
+    /// @param step        how many of them are on in one slice; the next slice has the next ones
+    /// @param timed       whether calls are timed, or only counted
+    /// @param periodNanos time from one slice to the next
+    /// @param lengthNanos of a slice
+    public record Slicing(int[] functions, int step, boolean timed, double periodNanos, double lengthNanos) {
+        static Slicing none(boolean timed) {
+            return new Slicing(new int[0], 0, timed, 0, 0);
+        }
+    }
+
     /// Share of the budget for functions whose probes stay on while others are sliced.
     public static final double PART_OF_OTHERS = 0.4;
 

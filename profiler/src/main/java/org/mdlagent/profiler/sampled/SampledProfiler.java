@@ -38,8 +38,6 @@ import org.mdlagent.profiler.tier.Tiers;
 /// thread that calls it stops it ([Allowance]), and it is sliced from then on.
 ///
 /// Used by one thread, the agent's.
-///
-/// Long because a look is one sequence of steps, each of which depends on those before it.
 public final class SampledProfiler implements Collector {
     /// Interval to the next look when functions have been stopped.
     private static final double URGENT_NANOS = 10e6;

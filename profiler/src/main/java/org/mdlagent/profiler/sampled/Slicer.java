@@ -9,7 +9,7 @@ import org.mdlagent.arch.layout.SlicingDescriptor;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.shim.NativeApi;
 import org.mdlagent.profiler.policy.SlicePolicy;
-import org.mdlagent.profiler.policy.Slicing;
+import org.mdlagent.profiler.policy.SlicePolicy.Slicing;
 
 /// Has the shim slice functions by a plan (`record/slices.h`), and reads the results.
 final class Slicer {

@@ -2,8 +2,8 @@ package org.mdlagent.profiler.slice;
 
 import org.mdlagent.profiler.report.file.SessionBytes;
 import org.mdlagent.profiler.report.file.SessionFormatException;
-/// Reads and checks the numbers of a time slice, as described in `mdl/layout.h`.
 
+/// Reads and checks the numbers of a time slice, as described in `mdl/layout.h`.
 final class SliceNumbers {
     private static final int LOW_BITS = 0x7f;
 

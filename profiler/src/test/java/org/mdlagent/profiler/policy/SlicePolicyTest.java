@@ -10,6 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.mdlagent.profiler.estimate.ProbeCost;
+import org.mdlagent.profiler.policy.SlicePolicy.Slicing;
 
 class SlicePolicyTest {
     private static final double TICKS_PER_NANO = 2.1;

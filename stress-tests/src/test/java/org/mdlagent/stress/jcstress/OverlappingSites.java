@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 import org.mdlagent.wordpatch.PatchResult;
 import org.mdlagent.wordpatch.PatchSite;
 import org.mdlagent.wordpatch.Pending;
-import org.mdlagent.wordpatch.StartResult;
+import org.mdlagent.wordpatch.WordPatch.StartResult;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;
 import org.openjdk.jcstress.annotations.JCStressTest;

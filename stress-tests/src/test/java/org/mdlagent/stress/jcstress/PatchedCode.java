@@ -16,9 +16,9 @@ import org.mdlagent.arch.shim.NativeApi;
 import org.mdlagent.wordpatch.PatchResult;
 import org.mdlagent.wordpatch.PatchSite;
 import org.mdlagent.wordpatch.Pending;
-import org.mdlagent.wordpatch.StartResult;
 import org.mdlagent.wordpatch.TrapMode;
 import org.mdlagent.wordpatch.WordPatch;
+import org.mdlagent.wordpatch.WordPatch.StartResult;
 
 /// A few instructions that are never executed, their patcher, and a log of its stores. All waits end at once, so
 /// that finishers meet at every step.

@@ -7,8 +7,8 @@ import java.util.List;
 import org.mdlagent.wordpatch.PatchResult;
 import org.mdlagent.wordpatch.PatchSite;
 import org.mdlagent.wordpatch.Pending;
-import org.mdlagent.wordpatch.StartResult;
 import org.mdlagent.wordpatch.WordPatch;
+import org.mdlagent.wordpatch.WordPatch.StartResult;
 
 /// Patches words of sites by [WordPatch].
 final class WordPatcher extends Patcher {

@@ -9,8 +9,6 @@ import java.util.List;
 /// Operands are in Intel order, destination first; memory operands are `[base + displacement]` or `[base + index *
 /// 8 + displacement]`. Encodings follow the AMD64 Architecture Programmer's Manual, volume 3; a test compares each
 /// with GNU `as`.
-///
-/// Long because it is a list: one method for each encoding.
 public final class Assembler {
     private static final int REX = 0x40;
     private static final int REX_W = 0x48;

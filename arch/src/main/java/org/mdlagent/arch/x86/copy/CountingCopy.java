@@ -28,8 +28,6 @@ import org.mdlagent.arch.x86.bytes.Instruction;
 /// | any other | the same |
 ///
 /// Unlike [org.mdlagent.arch.x86.patch.Relocator]'s copies, this one's calls return to it.
-///
-/// Long because planning and writing share where counters stand and what computed jumps go through.
 final class CountingCopy implements FunctionCopy {
     private static final int RSP = 4;
     private static final int R11 = 11;

@@ -66,8 +66,6 @@ import org.mdlagent.arch.x86.bytes.Register;
 ///
 /// Rare cases continue in the shim (`entry_slow`, ... in `mdl/api.h`), always before the fast path has changed
 /// anything.
-///
-/// Long because push and pop are one protocol, and each guarantee is kept by the order of stores across them.
 public final class RecordingAssembler {
     private static final int FRAME = (int) FrameDescriptor.SIZE;
 

@@ -41,8 +41,6 @@ import org.mdlagent.arch.x86.bytes.Register;
 /// In the entry, which the stub calls: R11 site, R10 thread, RAX function; the words follow the return address. In
 /// the exit, which is reached by a jump: RAX ticks, R10 thread, R11 function; the words are on top of the stack,
 /// and the word below is the body's return address in the stub. Registers are saved in the red zone.
-///
-/// Long because entry and exit are one protocol on the words of a call.
 final class WholeCallAssembler {
     /// The words of the call at entry, after the return address into the stub.
     private static final int CALL_AT = Long.BYTES;

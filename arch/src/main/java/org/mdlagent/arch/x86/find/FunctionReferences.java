@@ -4,7 +4,7 @@ import static org.mdlagent.arch.x86.bytes.Encoding.i32;
 import static org.mdlagent.arch.x86.bytes.Encoding.u8;
 
 import java.util.BitSet;
-import org.mdlagent.arch.site.FunctionUses;
+import org.mdlagent.arch.site.CodeSearch.FunctionUses;
 import org.mdlagent.arch.x86.bytes.Encoding;
 
 /// Finds references to functions without decoding: calls, jumps and address loads end with their displacement. So

@@ -3,7 +3,7 @@ package org.mdlagent.arch.x86.find;
 import static org.mdlagent.arch.x86.bytes.Encoding.i32;
 import static org.mdlagent.arch.x86.bytes.Encoding.u8;
 
-import org.mdlagent.arch.site.FunctionShape;
+import org.mdlagent.arch.site.CodeSearch.FunctionShape;
 import org.mdlagent.arch.x86.bytes.Encoding;
 
 /// Searches a function's code for branches to its entry.

@@ -24,8 +24,8 @@ import org.mdlagent.arch.elf.Relocation;
 import org.mdlagent.arch.elf.Section;
 import org.mdlagent.arch.elf.Segment;
 import org.mdlagent.arch.shim.Memory;
-import org.mdlagent.arch.site.HookScan;
-import org.mdlagent.arch.site.HookTargets;
+import org.mdlagent.arch.site.CodeSearch.HookScan;
+import org.mdlagent.arch.site.CodeSearch.HookTargets;
 import org.mdlagent.arch.site.SiteInstruction;
 import org.mdlagent.arch.x86.bytes.GnuTools;
 

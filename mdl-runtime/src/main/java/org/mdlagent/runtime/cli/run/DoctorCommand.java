@@ -28,8 +28,6 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.ParentCommand;
 
 /// `mdl doctor`: says what works on this machine or with a program, what does not, and what to do about it.
-///
-/// Long because the words of every finding are here.
 @Command(
         name = "doctor",
         description =

@@ -7,6 +7,11 @@ import org.mdlagent.runtime.options.FunctionGlob;
 
 /// The program that a request is evaluated against, at that time.
 public interface Program {
+    /// A source file, or an image without source files in its debug information.
+    ///
+    /// @param name without slashes
+    record CodeModule(String name, List<Procedure> procedures) {}
+
     List<CodeModule> modules();
 
     /// Names of loaded files, modules or not.

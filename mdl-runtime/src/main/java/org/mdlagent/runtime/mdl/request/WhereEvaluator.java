@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Function;
+import org.mdlagent.runtime.mdl.request.Program.CodeModule;
 import org.mdlagent.runtime.mdl.syntax.Definition;
 import org.mdlagent.runtime.mdl.syntax.Expression;
 import org.mdlagent.runtime.mdl.syntax.Name;

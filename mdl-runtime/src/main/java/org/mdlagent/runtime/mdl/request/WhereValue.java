@@ -1,6 +1,7 @@
 package org.mdlagent.runtime.mdl.request;
 
 import java.util.List;
+import org.mdlagent.runtime.mdl.request.Program.CodeModule;
 
 /// The value of a statement's expression at request time.
 sealed interface WhereValue {

@@ -6,6 +6,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import org.mdlagent.runtime.mdl.request.Program.CodeModule;
 import org.mdlagent.runtime.options.FunctionGlob;
 
 /// A program that exists in tests only.

@@ -6,8 +6,6 @@ import org.jspecify.annotations.Nullable;
 
 /// The profile of one probed function.
 ///
-/// Long because each figure has its error, and a rule for when it may be shown.
-///
 /// @param name       demangled
 /// @param symbol     as in the symbol table
 /// @param file       source file, null when unknown

@@ -1,7 +1,0 @@
-package org.mdlagent.fastinst;
-
-/// Receives discovered probes.
-@FunctionalInterface
-public interface ProbeListener {
-    void discovered(Probe probe);
-}
