@@ -163,7 +163,7 @@ public final class Program implements AutoCloseable {
             if (facts.state() == SessionFacts.State.AGENT_DEAD) {
                 throw new MdlException("the agent has given up", "its agent.log says why: " + directory);
             }
-            return facts.armed();
+            return facts.probes().armed();
         } catch (CommandFailure | IOException e) {
             return false; // the session is not there, or not complete
         }

@@ -104,14 +104,14 @@ public final class Agent {
                 Memory.getInt(header + HeaderDescriptor.FLAGS)
                         | (exact ? HeaderDescriptor.FLAG_EXACT : 0)
                         | (exact ? 0 : HeaderDescriptor.FLAG_MIXED)
-                        | (options.cpuTime() ? HeaderDescriptor.FLAG_CPU_TIME : 0)
+                        | (options.profiling().cpuTime() ? HeaderDescriptor.FLAG_CPU_TIME : 0)
                         | (choice.isUnprofiled() ? HeaderDescriptor.FLAG_UNPROFILED : 0)
-                        | options.collected().flags());
+                        | options.profiling().collected().flags());
         Probes probes = new Probes(
                 api,
                 sync(),
                 exact,
-                options.collected().copied(),
+                options.profiling().collected().copied(),
                 options.libraryFunctions(),
                 new Filter(options),
                 notes);
@@ -129,7 +129,7 @@ public final class Agent {
         log.line(probes.functionCount() + " functions, " + probes.siteCount() + " sites armed after "
                 + Math.round(millis) + " ms, "
                 + choice.mode()
-                + (options.cpuTime() ? ", in CPU time" : ""));
+                + (options.profiling().cpuTime() ? ", in CPU time" : ""));
         if (probes.functionCount() == 0) {
             log.line("nothing to measure yet: no instrumented code is loaded, or the filters exclude all of it");
         }
@@ -139,7 +139,8 @@ public final class Agent {
             boolean unused = follow(probes, collector, false);
         });
         enableMetrics(metrics, onDemand, probes);
-        Detachment detachment = new Detachment(api, probes, collector, options.profile());
+        Detachment detachment =
+                new Detachment(api, probes, collector, options.profiling().on());
         Control control = new Control(Map.of(
                 "probes",
                 detachment.refused(new ProbesCommand(probes, collector, onDemand)),
@@ -147,7 +148,7 @@ public final class Agent {
                 detachment.refused(new MetricCommand(metrics, onDemand)),
                 "agent",
                 detachment));
-        if (!options.collected().isTimed()) {
+        if (!options.profiling().collected().isTimed()) {
             resolveLines(probes, () -> {}); // tracefiles need them, also of a program that ends at once
         }
         api.ready();
@@ -156,9 +157,9 @@ public final class Agent {
         resolveLines(probes, ticks::goOnWhenDue);
         giveBackMemory();
         if (choice.isSampled()) {
-            logFunctions(probes, "exact", options.exactFunctions(), "every call of ");
-            logFunctions(probes, "counted", options.countedFunctions(), "every call is counted of ");
-            logFunctions(probes, "sliced", options.slicedFunctions(), "slices see the calls of ");
+            logFunctions(probes, "exact", options.recording().all(), "every call of ");
+            logFunctions(probes, "counted", options.recording().counted(), "every call is counted of ");
+            logFunctions(probes, "sliced", options.recording().sliced(), "slices see the calls of ");
         }
         HotLibraries hot = new HotLibraries(header, probes, collector, onDemand, options, log);
         collect(probes, collector, ticks, exact, control, detachment, metrics, hot);
@@ -190,11 +191,12 @@ public final class Agent {
 
     /// Before main is released. An error in one does not stop the others.
     private void enableMetrics(Metrics metrics, OnDemand onDemand, Probes probes) {
-        if (options.mdl().isEmpty() && options.metrics().isEmpty()) {
+        if (options.metrics().isEmpty()) {
             return;
         }
         resolveLines(probes, () -> {}); // modules are source files
-        new MetricOptions(metrics, onDemand, log).apply(options.mdl(), options.metrics());
+        new MetricOptions(metrics, onDemand, log)
+                .apply(options.metrics().files(), options.metrics().requests());
     }
 
     /// Skipped if `main` has waited, so its start is seen.
@@ -292,7 +294,8 @@ public final class Agent {
             HotLibraries hot)
             throws IOException {
         long look = System.nanoTime();
-        TimeSlices slices = new TimeSlices(header, api::allocate, exact, options.sliceMillis(), tscHz());
+        TimeSlices slices =
+                new TimeSlices(header, api::allocate, exact, options.profiling().sliceMillis(), tscHz());
         boolean writesSlices = true;
         while (true) {
             long next = metrics.areMeasured() ? Math.min(ticks.due, look) : ticks.due;

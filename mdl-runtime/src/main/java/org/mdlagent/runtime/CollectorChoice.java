@@ -24,17 +24,18 @@ import org.mdlagent.runtime.options.Matching;
 /// The collector that the options ask for.
 record CollectorChoice(AgentOptions options) {
     private boolean isLatency() {
-        return options.collected().isTimed();
+        return options.profiling().collected().isTimed();
     }
 
     /// Whether the probes are there for clients and metrics alone.
     boolean isUnprofiled() {
-        return isLatency() && !options.profile();
+        return isLatency() && !options.profiling().on();
     }
 
     /// Whether every call is recorded. Without the profiler it is, at probes that clients request.
     boolean isExact() {
-        return isLatency() && (options.exact() || !options.profile());
+        return isLatency()
+                && (options.recording().exact() || !options.profiling().on());
     }
 
     boolean isSampled() {
@@ -44,37 +45,39 @@ record CollectorChoice(AgentOptions options) {
     /// For the log.
     String mode() {
         if (!isLatency()) {
-            return "for " + options.collected().key();
+            return "for " + options.profiling().collected().key();
         }
         return (isUnprofiled() ? "for clients alone" : isExact() ? "every call" : "sampled")
-                + (options.slow().isWanted() ? ", with slow calls" : "");
+                + (options.profiling().slow().isWanted() ? ", with slow calls" : "");
     }
 
     /// @param tscHz frequency of the time-stamp counter, roughly
     Collector collector(NativeApi api, Probes probes, double tscHz, AgentLog log) {
-        Collector collector = options.slow().isWanted()
-                ? SlowCallCollector.of(api, options.slow(), tscHz, () -> unscheduled(api, probes, tscHz, log))
+        Collector collector = options.profiling().slow().isWanted()
+                ? SlowCallCollector.of(
+                        api, options.profiling().slow(), tscHz, () -> unscheduled(api, probes, tscHz, log))
                 : unscheduled(api, probes, tscHz, log);
-        Rule rule = options.when();
+        Rule rule = options.profiling().when();
         if (rule != null && !isUnprofiled()) {
             return TriggeredCollector.of(
                     collector,
                     api,
                     probes,
                     rule,
-                    options.schedule(),
+                    options.profiling().schedule(),
                     new Matching(FunctionGlob.of(rule.function())),
                     tscHz,
                     on -> log.line(on ? "collects: " + rule.text() : "waits for " + rule.text()));
         }
-        return isUnprofiled() || options.schedule().equals(Schedule.ALWAYS)
+        return isUnprofiled() || options.profiling().schedule().equals(Schedule.ALWAYS)
                 ? collector
-                : new ScheduledCollector(collector, options.schedule(), probes::isLeftOut, System::nanoTime);
+                : new ScheduledCollector(
+                        collector, options.profiling().schedule(), probes::isLeftOut, System::nanoTime);
     }
 
     private Collector unscheduled(NativeApi api, Probes probes, double tscHz, AgentLog log) {
         if (!isLatency()) {
-            return new CallCounter(api, probes, options.collected() == Collected.COVERAGE);
+            return new CallCounter(api, probes, options.profiling().collected() == Collected.COVERAGE);
         }
         if (isUnprofiled()) {
             return new NoProfiler(api, probes);
@@ -82,7 +85,7 @@ record CollectorChoice(AgentOptions options) {
         if (isExact()) {
             return new ExactProfiler(api, probes, new PcSamples(api, probes, tscHz / 1e9, log::line));
         }
-        double budget = options.budgetPercent() / 100;
+        double budget = options.profiling().budgetPercent() / 100;
         Memory.putDouble(api.session() + HeaderDescriptor.BUDGET, budget);
         return new SampledProfiler(
                 api,
@@ -90,7 +93,7 @@ record CollectorChoice(AgentOptions options) {
                 budget,
                 tscHz,
                 () -> log.line("the functions of exact= and counted= cost more than the budget of "
-                        + options.budgetPercent() + " %: the others are sampled within a tenth of it"),
+                        + options.profiling().budgetPercent() + " %: the others are sampled within a tenth of it"),
                 log::line);
     }
 }

@@ -51,7 +51,7 @@ final class HotLibraries {
 
     void look() throws IOException {
         double seconds = Memory.getLong(header + HeaderDescriptor.PROGRAM_CPU_NANOS) / 1e9;
-        boolean chosen = !options.include().isEmpty();
+        boolean chosen = !options.functions().include().isEmpty();
         if (seconds < next || chosen || Memory.getLongAcquire(header + HeaderDescriptor.FORKS) != 0) {
             return;
         }

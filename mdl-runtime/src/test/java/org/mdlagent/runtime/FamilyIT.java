@@ -175,7 +175,7 @@ class FamilyIT {
         assertThat(listed + report.at("/processesForgotten/calls").asLong()).isEqualTo(calls);
         assertThat(report.get("dropped").asLong()).isZero();
         try (SessionReader reader = SessionReader.open(session)) {
-            assertThat(reader.facts().threads()).isLessThan(100);
+            assertThat(reader.facts().process().threads()).isLessThan(100);
         }
     }
 
@@ -330,7 +330,7 @@ class FamilyIT {
 
     private static long toggles(Path session) throws IOException {
         try (SessionReader reader = SessionReader.open(session)) {
-            return reader.facts().toggles();
+            return reader.facts().costs().toggles();
         }
     }
 

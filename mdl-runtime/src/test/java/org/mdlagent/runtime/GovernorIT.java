@@ -85,7 +85,7 @@ class GovernorIT {
     }
 
     private static double cost(Profile profile) {
-        return profile.probeNanos() + profile.session().agentNanos();
+        return profile.probeNanos() + profile.session().costs().agentNanos();
     }
 
     private static double time(Profile profile) {

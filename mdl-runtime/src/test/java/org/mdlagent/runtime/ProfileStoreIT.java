@@ -79,21 +79,10 @@ class ProfileStoreIT {
                 Map.of("/opt/app", "b" + n % 3));
         List<FunctionProfile> functions = IntStream.range(0, FUNCTIONS)
                 .mapToObj(i -> new FunctionProfile(
-                        "function " + i,
-                        "f" + i,
-                        null,
-                        0,
-                        "/opt/app",
-                        (long) n * i + 1,
-                        true,
-                        OptionalDouble.empty(),
-                        true,
-                        0,
-                        OptionalLong.of(i),
-                        OptionalLong.empty(),
-                        OptionalDouble.empty(),
-                        OptionalDouble.empty(),
-                        Latency.NONE,
+                        new FunctionProfile.Code("function " + i, "f" + i, null, 0, "/opt/app"),
+                        new FunctionProfile.Calls((long) n * i + 1, true, OptionalDouble.empty()),
+                        new FunctionProfile.Timed(true, 0, Latency.NONE),
+                        FunctionProfile.Times.of(OptionalLong.of(i), OptionalLong.empty()),
                         true))
                 .toList();
         return new RunProfile(run, functions);

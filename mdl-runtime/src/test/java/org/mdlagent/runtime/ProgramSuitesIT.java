@@ -150,7 +150,7 @@ class ProgramSuitesIT {
                 Profile profile = reader.profile();
                 programs++;
                 processes += profile.family().size();
-                toggles += profile.session().toggles();
+                toggles += profile.session().costs().toggles();
                 calls += profile.functions().stream()
                         .mapToLong(FunctionProfile::calls)
                         .sum();

@@ -135,8 +135,8 @@ class ThreadsIT {
         process.outputWriter().close();
         assertThat(process.waitFor()).isZero();
         try (SessionReader reader = SessionReader.open(session)) {
-            assertThat(reader.facts().threads()).isLessThan(BLOCKS_MAX);
-            assertThat(reader.facts().toggles()).isPositive();
+            assertThat(reader.facts().process().threads()).isLessThan(BLOCKS_MAX);
+            assertThat(reader.facts().costs().toggles()).isPositive();
         }
     }
 

@@ -190,7 +190,7 @@ class TransparencyIT {
             case READY -> assertThat(log()).contains(" armed after ");
             case TOGGLING -> {
                 try (SessionReader reader = SessionReader.open(session())) {
-                    assertThat(reader.facts().toggles()).isGreaterThan(TOGGLES_MIN);
+                    assertThat(reader.facts().costs().toggles()).isGreaterThan(TOGGLES_MIN);
                 }
             }
             case KILLED -> assertThat(log()).contains(" armed after ").contains("the agent has ended");

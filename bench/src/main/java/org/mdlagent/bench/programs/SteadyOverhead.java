@@ -87,13 +87,14 @@ public final class SteadyOverhead {
             percents[round] = 100 * (governed.cpuSeconds() / idle.cpuSeconds() - 1);
             Profile profile = Objects.requireNonNull(governed.profile());
             SessionFacts facts = profile.session();
-            double start = Objects.requireNonNull(idle.profile()).session().agentNanos();
-            ofThreads[round] = (facts.agentNanos() - start) / 1e7 / idle.cpuSeconds();
+            double start =
+                    Objects.requireNonNull(idle.profile()).session().costs().agentNanos();
+            ofThreads[round] = (facts.costs().agentNanos() - start) / 1e7 / idle.cpuSeconds();
             ofProbes[round] = profile.probeNanos() / 1e7 / idle.cpuSeconds();
             later[round] = governed.after(FIRST_SECONDS).overheadPercent().orElseThrow();
             seconds += governed.seconds();
-            toggles += facts.toggles();
-            samples += facts.samples();
+            toggles += facts.costs().toggles();
+            samples += facts.costs().samples();
         }
         double median = Percentile.median(percents);
         double threads = Percentile.median(ofThreads);

@@ -140,7 +140,7 @@ public final class TruthTable {
                 program,
                 run.cpuSeconds(),
                 run.seconds(),
-                profile.session().agentNanos() / 1e9,
+                profile.session().costs().agentNanos() / 1e9,
                 profile.probeNanos() / 1e9));
         known.forEach(truth -> raw(program, truth, profile.functions()));
     }

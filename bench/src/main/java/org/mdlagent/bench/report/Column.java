@@ -8,8 +8,11 @@ import org.mdlagent.profiler.report.profile.FunctionProfile;
 /// A value of a function that is compared with the truth: calls, or nanoseconds.
 public enum Column {
     CALLS("calls", function -> OptionalLong.of(function.calls()), Column::ofCalls),
-    TOTAL("total", FunctionProfile::shownTotalNanos, FunctionProfile::totalError),
-    SELF("self", FunctionProfile::shownSelfNanos, FunctionProfile::selfError),
+    TOTAL(
+            "total",
+            FunctionProfile::shownTotalNanos,
+            function -> function.times().totalError()),
+    SELF("self", FunctionProfile::shownSelfNanos, function -> function.times().selfError()),
     P50("p50", 50),
     P90("p90", 90),
     P99("p99", 99),

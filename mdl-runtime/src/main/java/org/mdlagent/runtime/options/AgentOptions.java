@@ -17,55 +17,95 @@ import org.mdlagent.profiler.SlowThreshold;
 /// `mdl/options.def` has their keys, defaults and ranges ([AgentOption]).
 ///
 /// @param session          directory of the session, null for the default
-/// @param await            whether `main` waits until the probes are in place
-/// @param profile          whether the agent collects anything by itself
-/// @param collected        what to collect of functions; latency and slow alone use `profile` and the seven
-///     options after `when`
-/// @param slow             which calls are slow; NONE unless they are collected
-/// @param schedule         when to collect
-/// @param when             what must have happened before; null for nothing
-/// @param exact            whether every call is recorded instead of a sample
-/// @param exactFunctions   functions with every call recorded, while others are sampled
-/// @param countedFunctions functions with every call counted and randomly chosen ones timed
-/// @param slicedFunctions  functions whose probes are on in slices of time only
-/// @param countedMean      mean number of their calls per timed call
-/// @param cpuTime          whether durations are CPU time instead of elapsed time
-/// @param sliceMillis      duration of a slice of the session's history, 0: grows with the session's age
-/// @param budgetPercent    percentage of CPU time for probes and agent together
-/// @param include          functions to probe; empty for all
-/// @param exclude          functions not to probe; overrides `include`
-/// @param mdl              files of metric definitions
-/// @param metrics          `METRIC[@FOCUS...]` to enable from the start
+/// @param report           format of the final report of `mdl run`, or FORMAT:FILE, null for none
+/// @param metrics          to enable from the start
 /// @param libraryFunctions room for functions of libraries opened later
 /// @param sync             how to wait until every core sees new code
-/// @param startDelayMillis delay from process start to the agent's start
 /// @param children         which executed programs get an agent; used by the shim
-/// @param report           format of the final report of `mdl run`, or FORMAT:FILE, null for none
 public record AgentOptions(
         @Nullable String session,
-        boolean await,
-        boolean profile,
-        Collected collected,
-        SlowThreshold slow,
-        Schedule schedule,
-        @Nullable Rule when,
-        boolean exact,
-        List<FunctionGlob> exactFunctions,
-        List<FunctionGlob> countedFunctions,
-        List<FunctionGlob> slicedFunctions,
-        int countedMean,
-        boolean cpuTime,
-        int sliceMillis,
-        double budgetPercent,
-        List<FunctionGlob> include,
-        List<FunctionGlob> exclude,
-        List<String> mdl,
-        List<String> metrics,
+        @Nullable String report,
+        Start start,
+        Profiling profiling,
+        Recording recording,
+        Functions functions,
+        Metrics metrics,
         int libraryFunctions,
         Sync sync,
-        int startDelayMillis,
-        Children children,
-        @Nullable String report) {
+        Children children) {
+
+    /// When the agent starts.
+    ///
+    /// @param await       whether `main` waits until the probes are in place
+    /// @param delayMillis from process start to the agent's start
+    public record Start(boolean await, int delayMillis) {}
+
+    /// What the agent collects by itself.
+    ///
+    /// @param on            whether it collects anything
+    /// @param collected     what to collect of functions; latency and slow alone use [Recording] and what follows
+    ///     `when`
+    /// @param slow          which calls are slow; NONE unless they are collected
+    /// @param schedule      when to collect
+    /// @param when          what must have happened before; null for nothing
+    /// @param cpuTime       whether durations are CPU time instead of elapsed time
+    /// @param sliceMillis   duration of a slice of the session's history, 0: grows with the session's age
+    /// @param budgetPercent percentage of CPU time for probes and agent together
+    public record Profiling(
+            boolean on,
+            Collected collected,
+            SlowThreshold slow,
+            Schedule schedule,
+            @Nullable Rule when,
+            boolean cpuTime,
+            int sliceMillis,
+            double budgetPercent) {}
+
+    /// Which calls are recorded.
+    ///
+    /// @param exact       whether every call of all functions is, instead of a sample
+    /// @param all         functions with every call recorded, while others are sampled
+    /// @param counted     functions with every call counted and randomly chosen ones timed
+    /// @param sliced      functions whose probes are on in slices of time only
+    /// @param countedMean mean number of calls of `counted` per timed call
+    public record Recording(
+            boolean exact,
+            List<FunctionGlob> all,
+            List<FunctionGlob> counted,
+            List<FunctionGlob> sliced,
+            int countedMean) {
+        public Recording {
+            all = List.copyOf(all);
+            counted = List.copyOf(counted);
+            sliced = List.copyOf(sliced);
+        }
+    }
+
+    /// Which functions are probed.
+    ///
+    /// @param include functions to probe; empty for all
+    /// @param exclude functions not to probe; overrides `include`
+    public record Functions(List<FunctionGlob> include, List<FunctionGlob> exclude) {
+        public Functions {
+            include = List.copyOf(include);
+            exclude = List.copyOf(exclude);
+        }
+    }
+
+    /// Metrics to enable from the start.
+    ///
+    /// @param files    of definitions in MDL
+    /// @param requests `METRIC[@FOCUS...]`
+    public record Metrics(List<String> files, List<String> requests) {
+        public Metrics {
+            files = List.copyOf(files);
+            requests = List.copyOf(requests);
+        }
+
+        public boolean isEmpty() {
+            return files.isEmpty() && requests.isEmpty();
+        }
+    }
 
     /// How to wait until every core sees new code.
     public enum Sync {
@@ -92,16 +132,6 @@ public record AgentOptions(
     /// @param asked    as written, from all sources
     /// @param problems one sentence each, with the key and its valid values
     public record Reading(AgentOptions options, AgentOptionsText asked, List<String> problems) {}
-
-    public AgentOptions {
-        exactFunctions = List.copyOf(exactFunctions);
-        countedFunctions = List.copyOf(countedFunctions);
-        slicedFunctions = List.copyOf(slicedFunctions);
-        include = List.copyOf(include);
-        exclude = List.copyOf(exclude);
-        mdl = List.copyOf(mdl);
-        metrics = List.copyOf(metrics);
-    }
 
     /// The options of this process: the given ones, then those of `$MDL_CONFIG`, `~/.config/mdl/mdl.properties`
     /// and `/etc/mdl/mdl.properties`; for each key the first source wins.
@@ -140,7 +170,8 @@ public record AgentOptions(
     /// @param file  source file, "" when unknown
     /// @param name  demangled
     public boolean includes(String image, String file, String name) {
-        return (include.isEmpty() || any(include, image, file, name)) && !excludes(image, file, name);
+        return (functions.include.isEmpty() || any(functions.include, image, file, name))
+                && !excludes(image, file, name);
     }
 
     /// Whether a function must never be probed.
@@ -149,12 +180,12 @@ public record AgentOptions(
     /// @param file  source file, "" when unknown
     /// @param name  demangled
     public boolean excludes(String image, String file, String name) {
-        return any(exclude, image, file, name);
+        return any(functions.exclude, image, file, name);
     }
 
     /// Whether all functions are probed.
     public boolean includesAll() {
-        return include.isEmpty() && exclude.isEmpty();
+        return functions.include.isEmpty() && functions.exclude.isEmpty();
     }
 
     /// Which calls of a function are timed, if not all.
@@ -163,29 +194,30 @@ public record AgentOptions(
     /// @param file  source file, "" when unknown
     /// @param name  demangled
     public @Nullable Tier tier(String image, String file, String name) {
-        if (!collected.isTimed()) {
+        if (!profiling.collected.isTimed()) {
             return Tier.SLICED;
         }
-        if (isOfRule(image, file, name) || any(exactFunctions, image, file, name)) {
+        if (isOfRule(image, file, name) || any(recording.all, image, file, name)) {
             return Tier.EXACT;
         }
-        if (any(countedFunctions, image, file, name)) {
-            return new Tier(countedMean);
+        if (any(recording.counted, image, file, name)) {
+            return new Tier(recording.countedMean);
         }
-        return any(slicedFunctions, image, file, name) ? Tier.SLICED : null;
+        return any(recording.sliced, image, file, name) ? Tier.SLICED : null;
     }
 
     private boolean isOfRule(String image, String file, String name) {
-        return when != null && FunctionGlob.of(when.function()).matches(image, file, name);
+        Rule rule = profiling.when;
+        return rule != null && FunctionGlob.of(rule.function()).matches(image, file, name);
     }
 
     /// Whether [#includes] or [#tier] depends on source files.
     public boolean needsFiles() {
-        return anyNeedsFile(include)
-                || anyNeedsFile(exclude)
-                || anyNeedsFile(exactFunctions)
-                || anyNeedsFile(countedFunctions)
-                || anyNeedsFile(slicedFunctions);
+        return anyNeedsFile(functions.include)
+                || anyNeedsFile(functions.exclude)
+                || anyNeedsFile(recording.all)
+                || anyNeedsFile(recording.counted)
+                || anyNeedsFile(recording.sliced);
     }
 
     private static boolean any(List<FunctionGlob> globs, String image, String file, String name) {
@@ -201,7 +233,7 @@ public record AgentOptions(
     ///
     /// @param image path of the ELF file
     public boolean names(String image) {
-        for (FunctionGlob glob : include) {
+        for (FunctionGlob glob : functions.include) {
             if (glob.namesImage(image)) {
                 return true;
             }

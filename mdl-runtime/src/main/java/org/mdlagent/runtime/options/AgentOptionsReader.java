@@ -33,32 +33,33 @@ final class AgentOptionsReader {
         List<String> exact = texts(AgentOption.EXACT);
         SlowThreshold slow = slow();
         Collected collected = collected(slow);
+        String delay = value(AgentOption.START_DELAY_MILLIS, await ? "0" : AgentOption.START_DELAY_MILLIS.normal());
         AgentOptions options = new AgentOptions(
                 path(AgentOption.SESSION),
-                await,
-                isOn(value(AgentOption.PROFILE)),
-                collected,
-                collected == Collected.SLOW ? slow : SlowThreshold.NONE,
-                schedule(),
-                when(collected),
-                isExact(exact),
-                globs(AgentOption.EXACT, functions(exact)),
-                globs(AgentOption.COUNTED, texts(AgentOption.COUNTED)),
-                globs(AgentOption.SLICED, texts(AgentOption.SLICED)),
-                number(AgentOption.COUNTED_MEAN),
-                value(AgentOption.TIME).equals("cpu"),
-                number(AgentOption.SLICE_MILLIS),
-                Double.parseDouble(value(AgentOption.BUDGET_PERCENT)),
-                globs(AgentOption.INCLUDE, texts(AgentOption.INCLUDE)),
-                globs(AgentOption.EXCLUDE, texts(AgentOption.EXCLUDE)),
-                texts(AgentOption.MDL),
-                texts(AgentOption.METRIC),
+                report(),
+                new AgentOptions.Start(await, Integer.parseInt(delay)),
+                new AgentOptions.Profiling(
+                        isOn(value(AgentOption.PROFILE)),
+                        collected,
+                        collected == Collected.SLOW ? slow : SlowThreshold.NONE,
+                        schedule(),
+                        when(collected),
+                        value(AgentOption.TIME).equals("cpu"),
+                        number(AgentOption.SLICE_MILLIS),
+                        Double.parseDouble(value(AgentOption.BUDGET_PERCENT))),
+                new AgentOptions.Recording(
+                        isExact(exact),
+                        globs(AgentOption.EXACT, functions(exact)),
+                        globs(AgentOption.COUNTED, texts(AgentOption.COUNTED)),
+                        globs(AgentOption.SLICED, texts(AgentOption.SLICED)),
+                        number(AgentOption.COUNTED_MEAN)),
+                new AgentOptions.Functions(
+                        globs(AgentOption.INCLUDE, texts(AgentOption.INCLUDE)),
+                        globs(AgentOption.EXCLUDE, texts(AgentOption.EXCLUDE))),
+                new AgentOptions.Metrics(texts(AgentOption.MDL), texts(AgentOption.METRIC)),
                 number(AgentOption.LIBRARY_FUNCTIONS),
                 AgentOptions.Sync.valueOf(value(AgentOption.SYNC).toUpperCase(Locale.ROOT)),
-                Integer.parseInt(
-                        value(AgentOption.START_DELAY_MILLIS, await ? "0" : AgentOption.START_DELAY_MILLIS.normal())),
-                AgentOptions.Children.valueOf(value(AgentOption.CHILDREN).toUpperCase(Locale.ROOT)),
-                report());
+                AgentOptions.Children.valueOf(value(AgentOption.CHILDREN).toUpperCase(Locale.ROOT)));
         return new AgentOptions.Reading(options, text, List.copyOf(problems));
     }
 

@@ -39,29 +39,16 @@ class AgentOptionsTest {
         assertThat(options)
                 .isEqualTo(new AgentOptions(
                         null,
-                        false,
-                        true,
-                        Collected.LATENCY,
-                        SlowThreshold.NONE,
-                        Schedule.ALWAYS,
                         null,
-                        false,
-                        List.of(),
-                        List.of(),
-                        List.of(),
-                        100,
-                        false,
-                        0,
-                        1,
-                        List.of(),
-                        List.of(),
-                        List.of(),
-                        List.of(),
+                        new AgentOptions.Start(false, 50),
+                        new AgentOptions.Profiling(
+                                true, Collected.LATENCY, SlowThreshold.NONE, Schedule.ALWAYS, null, false, 0, 1),
+                        new AgentOptions.Recording(false, List.of(), List.of(), List.of(), 100),
+                        new AgentOptions.Functions(List.of(), List.of()),
+                        new AgentOptions.Metrics(List.of(), List.of()),
                         4096,
                         AgentOptions.Sync.AUTO,
-                        50,
-                        AgentOptions.Children.PROBED,
-                        null));
+                        AgentOptions.Children.PROBED));
     }
 
     @Test
@@ -72,30 +59,34 @@ class AgentOptionsTest {
                         + "libraryFunctions=120000,sync=strict,startDelayMillis=7,children=all,report=json");
 
         assertThat(options.session()).isEqualTo("/tmp/a=b");
-        assertThat(options.await()).isTrue();
-        assertThat(options.profile()).isFalse();
-        assertThat(options.collected()).isEqualTo(Collected.COUNTS);
-        assertThat(options.schedule()).isEqualTo(new Schedule(2000, 500, 60_000));
-        assertThat(options.exact()).isTrue();
-        assertThat(options.cpuTime()).isTrue();
+        assertThat(options.start().await()).isTrue();
+        assertThat(options.profiling().on()).isFalse();
+        assertThat(options.profiling().collected()).isEqualTo(Collected.COUNTS);
+        assertThat(options.profiling().schedule()).isEqualTo(new Schedule(2000, 500, 60_000));
+        assertThat(options.recording().exact()).isTrue();
+        assertThat(options.profiling().cpuTime()).isTrue();
         assertThat(options.children()).isEqualTo(AgentOptions.Children.ALL);
-        assertThat(options.countedMean()).isEqualTo(20);
-        assertThat(options.sliceMillis()).isEqualTo(250);
-        assertThat(options.budgetPercent()).isEqualTo(0.5);
-        assertThat(options.include()).extracting(FunctionGlob::toString).containsExactly("f", "app!g*");
-        assertThat(options.exclude()).extracting(FunctionGlob::toString).containsExactly("x.c:h");
-        assertThat(options.mdl()).containsExactly("m.mdl");
-        assertThat(options.metrics()).containsExactly("io_wait@/Code/a.c");
+        assertThat(options.recording().countedMean()).isEqualTo(20);
+        assertThat(options.profiling().sliceMillis()).isEqualTo(250);
+        assertThat(options.profiling().budgetPercent()).isEqualTo(0.5);
+        assertThat(options.functions().include())
+                .extracting(FunctionGlob::toString)
+                .containsExactly("f", "app!g*");
+        assertThat(options.functions().exclude())
+                .extracting(FunctionGlob::toString)
+                .containsExactly("x.c:h");
+        assertThat(options.metrics().files()).containsExactly("m.mdl");
+        assertThat(options.metrics().requests()).containsExactly("io_wait@/Code/a.c");
         assertThat(options.libraryFunctions()).isEqualTo(120_000);
         assertThat(options.sync()).isEqualTo(AgentOptions.Sync.STRICT);
-        assertThat(options.startDelayMillis()).isEqualTo(7);
+        assertThat(options.start().delayMillis()).isEqualTo(7);
         assertThat(options.report()).isEqualTo("json");
     }
 
     @Test
     void shouldStartAtOnceWhenMainWaits() {
-        assertThat(valid("wait").startDelayMillis()).isZero();
-        assertThat(valid("wait,startDelayMillis=9").startDelayMillis()).isEqualTo(9);
+        assertThat(valid("wait").start().delayMillis()).isZero();
+        assertThat(valid("wait,startDelayMillis=9").start().delayMillis()).isEqualTo(9);
     }
 
     @ParameterizedTest
@@ -133,17 +124,17 @@ class AgentOptionsTest {
     void shouldReadFromWhenOnCallsAreSlow(String text, long nanos) {
         AgentOptions options = valid("slow=" + text);
 
-        assertThat(options.slow().nanos()).isEqualTo(nanos);
-        assertThat(options.collected()).isEqualTo(Collected.SLOW);
+        assertThat(options.profiling().slow().nanos()).isEqualTo(nanos);
+        assertThat(options.profiling().collected()).isEqualTo(Collected.SLOW);
         assertThat(options.tier("/bin/app", "", "f")).isNull();
-        assertThat(valid("collect=slow").slow()).isEqualTo(SlowThreshold.OWN);
+        assertThat(valid("collect=slow").profiling().slow()).isEqualTo(SlowThreshold.OWN);
     }
 
     @Test
     void shouldReadWhatMustHaveHappenedBeforeACollection() {
         AgentOptions options = valid("collect=latency,for=5s,when=p99(app!handle*) > 5ms");
 
-        assertThat(options.when()).isEqualTo(Rule.parse("p99(app!handle*) > 5ms"));
+        assertThat(options.profiling().when()).isEqualTo(Rule.parse("p99(app!handle*) > 5ms"));
         assertThat(options.tier("/bin/app", "", "handle_get")).isEqualTo(Tier.EXACT);
         assertThat(options.tier("/bin/app", "", "other")).isNull();
     }
@@ -162,7 +153,7 @@ class AgentOptionsTest {
         AgentOptions.Reading reading = read(text);
 
         assertThat(reading.problems()).singleElement().asString().contains(message);
-        assertThat(reading.options().when()).isNull();
+        assertThat(reading.options().profiling().when()).isNull();
     }
 
     @ParameterizedTest
@@ -174,7 +165,7 @@ class AgentOptionsTest {
                 .singleElement()
                 .asString()
                 .contains("slow is off, p99.9, or a duration from 100us");
-        assertThat(reading.options().slow()).isEqualTo(SlowThreshold.OWN);
+        assertThat(reading.options().profiling().slow()).isEqualTo(SlowThreshold.OWN);
     }
 
     @Test
@@ -182,20 +173,20 @@ class AgentOptionsTest {
         AgentOptions.Reading reading = read("slow=10ms,time=cpu");
 
         assertThat(reading.problems()).singleElement().asString().contains("slow calls are of elapsed time");
-        assertThat(reading.options().collected()).isEqualTo(Collected.LATENCY);
-        assertThat(reading.options().slow()).isEqualTo(SlowThreshold.NONE);
+        assertThat(reading.options().profiling().collected()).isEqualTo(Collected.LATENCY);
+        assertThat(reading.options().profiling().slow()).isEqualTo(SlowThreshold.NONE);
     }
 
     @Test
     void shouldTellFunctionsThatAreExactFromASessionThatIs() {
         AgentOptions some = valid("exact=f,exact=app!g*");
 
-        assertThat(some.exact()).isFalse();
-        assertThat(some.exactFunctions()).extracting(FunctionGlob::toString).containsExactly("f", "app!g*");
+        assertThat(some.recording().exact()).isFalse();
+        assertThat(some.recording().all()).extracting(FunctionGlob::toString).containsExactly("f", "app!g*");
         assertThat(some.tier("/bin/app", "", "get")).isEqualTo(Tier.EXACT);
         assertThat(some.tier("/bin/lib.so", "", "get")).isNull();
-        assertThat(valid("exact=f,exact").exact()).isTrue();
-        assertThat(valid("exact,exact=f,exact=off").exact()).isFalse();
+        assertThat(valid("exact=f,exact").recording().exact()).isTrue();
+        assertThat(valid("exact,exact=f,exact=off").recording().exact()).isFalse();
     }
 
     @Test
@@ -221,15 +212,15 @@ class AgentOptionsTest {
         AgentOptions.Reading reading = read("countedMean=0,sync=x,sliceMillis=20");
 
         assertThat(reading.problems()).hasSize(2);
-        assertThat(reading.options().sliceMillis()).isEqualTo(20);
+        assertThat(reading.options().profiling().sliceMillis()).isEqualTo(20);
     }
 
     @Test
     void shouldTakeEscapedCommasAndBackslashesAsText() {
-        assertThat(valid("include=f(int\\, char),exclude=a\\\\b").include())
+        assertThat(valid("include=f(int\\, char),exclude=a\\\\b").functions().include())
                 .extracting(FunctionGlob::toString)
                 .containsExactly("f(int, char)");
-        assertThat(valid("exclude=a\\\\b").exclude())
+        assertThat(valid("exclude=a\\\\b").functions().exclude())
                 .extracting(FunctionGlob::toString)
                 .containsExactly("a\\b");
     }
@@ -260,10 +251,10 @@ class AgentOptionsTest {
                 AgentOptions.read(AgentOptionsText.parse("exact=off"), List.of(near, directory.resolve("none"), far));
 
         assertThat(reading.problems()).isEmpty();
-        assertThat(reading.options().exact()).isFalse();
-        assertThat(reading.options().countedMean()).isEqualTo(20);
-        assertThat(reading.options().sliceMillis()).isEqualTo(30);
-        assertThat(reading.options().include())
+        assertThat(reading.options().recording().exact()).isFalse();
+        assertThat(reading.options().recording().countedMean()).isEqualTo(20);
+        assertThat(reading.options().profiling().sliceMillis()).isEqualTo(30);
+        assertThat(reading.options().functions().include())
                 .extracting(FunctionGlob::toString)
                 .containsExactly("a", "b(int, char)");
     }

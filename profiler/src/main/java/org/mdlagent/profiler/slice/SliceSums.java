@@ -105,15 +105,7 @@ public final class SliceSums {
 
     private static FunctionProfile function(FunctionProfile whole, @Nullable Sum sum, SessionFacts session) {
         if (sum == null) {
-            return whole.with(
-                    0,
-                    OptionalDouble.empty(),
-                    0,
-                    OptionalLong.empty(),
-                    OptionalLong.empty(),
-                    OptionalDouble.empty(),
-                    OptionalDouble.empty(),
-                    Latency.NONE);
+            return whole.with(0, OptionalDouble.empty(), 0, Latency.NONE, FunctionProfile.Times.UNKNOWN);
         }
         Latency latency = whole.latency().part(sum.slots, sum.timed, sum.ticks);
         if (whole.exact()) {
@@ -121,21 +113,17 @@ public final class SliceSums {
                     Math.max(sum.calls, sum.timed),
                     OptionalDouble.empty(),
                     sum.timed,
-                    latency.totalNanos(),
-                    session.exact() ? latency.nanos(sum.selfTicks) : OptionalLong.empty(),
-                    OptionalDouble.empty(),
-                    OptionalDouble.empty(),
-                    latency);
+                    latency,
+                    FunctionProfile.Times.of(
+                            latency.totalNanos(),
+                            session.exact() ? latency.nanos(sum.selfTicks) : OptionalLong.empty()));
         }
         long calls = Math.max(sum.calls, sum.samples);
         return whole.with(
                 calls,
                 Confidence.relativeError(sum.variance, calls),
                 sum.samples,
-                latency.totalNanosOf(calls),
-                OptionalLong.empty(),
-                OptionalDouble.empty(),
-                OptionalDouble.empty(),
-                latency);
+                latency,
+                FunctionProfile.Times.of(latency.totalNanosOf(calls), OptionalLong.empty()));
     }
 }

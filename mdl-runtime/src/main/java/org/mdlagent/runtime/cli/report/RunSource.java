@@ -41,7 +41,7 @@ public final class RunSource {
         for (Path session : sessions.all()) {
             try (SessionReader reader = SessionReader.open(session)) {
                 SessionFacts facts = reader.facts();
-                if (facts.armed() && facts.collected().isTimed() && !ProgramState.runs(facts)) {
+                if (facts.probes().armed() && facts.collected().isTimed() && !ProgramState.runs(facts)) {
                     candidates.add(new ProfileStore.Candidate(Run.of(facts), () -> read(session)));
                 }
             } catch (IOException e) {

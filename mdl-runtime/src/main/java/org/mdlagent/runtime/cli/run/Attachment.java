@@ -212,7 +212,7 @@ public final class Attachment {
                 new Unmeasured(target.name(), reader, console).sayWhy(recorded, false);
                 return CommandFailure.FAILED;
             }
-            if (!facts.armed()) {
+            if (!facts.probes().armed()) {
                 console.say("the agent still prepares the probes of process " + pid, "mdl top " + pid + " shows them");
                 return 0;
             }
@@ -223,7 +223,7 @@ public final class Attachment {
                     printableName(target),
                     pid,
                     profile.functions().size(),
-                    facts.armedAfterNanos().orElse(0) / 1e9,
+                    facts.probes().afterNanos().orElse(0) / 1e9,
                     SessionStore.name(recorded)));
             for (Loss loss : profile.losses()) {
                 if (loss.reason() == Loss.Reason.FUNCTIONS) {

@@ -92,7 +92,8 @@ public final class MeasuredProgram {
             ProgramState.recordEnd(session, ending, ended);
         }
         try (SessionReader reader = SessionReader.open(session, DebugNames.present(mdl.console()))) {
-            if (!reader.facts().armed() || reader.facts().measuredNanos().orElse(0) <= 0) {
+            if (!reader.facts().probes().armed()
+                    || reader.facts().measuredNanos().orElse(0) <= 0) {
                 throw nothingMeasured(session);
             }
             return reader.runProfile();

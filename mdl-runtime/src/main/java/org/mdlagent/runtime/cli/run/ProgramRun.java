@@ -96,11 +96,11 @@ final class ProgramRun {
 
     /// Nobody watches what a program starts with, so errors must be found now.
     private static void checkMetrics(AgentOptions options) throws IOException {
-        if (options.mdl().isEmpty() && options.metrics().isEmpty()) {
+        if (options.metrics().isEmpty()) {
             return;
         }
         Definitions known = MetricLibrary.load();
-        for (String file : options.mdl()) {
+        for (String file : options.metrics().files()) {
             String text = RegularFile.text(Path.of(file));
             Compilation compilation = Compilation.of(new SourceFile(file, text), known);
             if (!compilation.isCorrect()) {
@@ -108,7 +108,7 @@ final class ProgramRun {
             }
             known = known.with(compilation.definitions());
         }
-        for (String request : options.metrics()) {
+        for (String request : options.metrics().requests()) {
             String metric = EnableCommand.request(request).metric();
             if (!known.metrics().containsKey(metric)) {
                 String hint = Spelling.hint(metric, known.metrics().keySet());
@@ -181,7 +181,9 @@ final class ProgramRun {
             if (wanted != null || probed) {
                 console.say(
                         "there is no session: the program ended before the agent had started",
-                        options.await() ? null : "try: mdl run --wait ...; mdl list sessions has that of a daemon");
+                        options.start().await()
+                                ? null
+                                : "try: mdl run --wait ...; mdl list sessions has that of a daemon");
             }
             return;
         }
@@ -193,20 +195,20 @@ final class ProgramRun {
         }
         try (SessionReader reader = SessionReader.open(session, DebugNames.present(console))) {
             Unmeasured unmeasured = new Unmeasured(program, reader, console);
-            if (probed && !reader.facts().armed()) {
-                unmeasured.sayWhy(session, options.await());
+            if (probed && !reader.facts().probes().armed()) {
+                unmeasured.sayWhy(session, options.start().await());
             } else if (probed) {
-                unmeasured.nameUnknown("--include", options.include());
-                unmeasured.nameUnknown("--exact", options.exactFunctions());
-                unmeasured.nameUnknown("--counted", options.countedFunctions());
-                unmeasured.nameUnknown("--sliced", options.slicedFunctions());
+                unmeasured.nameUnknown("--include", options.functions().include());
+                unmeasured.nameUnknown("--exact", options.recording().all());
+                unmeasured.nameUnknown("--counted", options.recording().counted());
+                unmeasured.nameUnknown("--sliced", options.recording().sliced());
             }
             if (wanted != null) {
                 wanted.write(reader, console);
             } else {
                 sayWithoutAgent(reader);
             }
-            if (options.await()) {
+            if (options.start().await()) {
                 sayForkedBefore(store, child, session, reader.facts().program());
             }
         }

@@ -81,11 +81,13 @@ public final class ProgramState {
         if (runs(facts)) {
             return facts.state() == SessionFacts.State.AGENT_DEAD ? "runs, agent failed" : "runs";
         }
-        int signal = facts.exitSignal().orElse(0);
+        int signal = facts.process().exitSignal().orElse(0);
         if (signal > 0) {
             return "killed by " + signal;
         }
-        return facts.exitStatus().isPresent() ? "exit " + facts.exitStatus().getAsInt() : "ended";
+        return facts.process().exitStatus().isPresent()
+                ? "exit " + facts.process().exitStatus().getAsInt()
+                : "ended";
     }
 
     /// Writes to a session how its program ended.

@@ -76,30 +76,21 @@ class TopScreenTest {
         }
         SessionFacts facts = new SessionFacts(
                 "app-1-x",
-                "/bin/app",
-                1,
-                new SessionFacts.ProcessStart("", 0),
-                Instant.EPOCH,
-                null,
-                OptionalInt.empty(),
-                OptionalInt.empty(),
-                OptionalLong.of(65_000_000_000L),
-                OptionalDouble.empty(),
+                new SessionFacts.MeasuredProcess(
+                        "/bin/app",
+                        1,
+                        new SessionFacts.ProcessStart("", 0),
+                        Instant.EPOCH,
+                        null,
+                        OptionalInt.empty(),
+                        OptionalInt.empty(),
+                        1),
                 SessionFacts.State.ARMED,
-                SessionFacts.Sync.TMAX,
-                false,
-                1,
-                0,
-                0,
-                0,
-                0,
-                OptionalDouble.of(1),
-                true,
-                OptionalLong.of(0),
-                true,
-                0,
-                false,
-                Collected.LATENCY);
+                new SessionFacts.Method(Collected.LATENCY, false, false, SessionFacts.Sync.TMAX, OptionalDouble.of(1)),
+                new SessionFacts.Probes(true, OptionalLong.of(0), true),
+                new SessionFacts.Costs(0, 0, 0, 0, 0),
+                OptionalLong.of(65_000_000_000L),
+                OptionalDouble.empty());
         Profile whole = new Profile(
                 facts,
                 List.of(),
@@ -119,21 +110,10 @@ class TopScreenTest {
 
     private static LiveFunction function(int number, String name, double rate) {
         FunctionProfile whole = new FunctionProfile(
-                name,
-                name,
-                "/src/app.c",
-                1,
-                "/bin/app",
-                9,
-                true,
-                OptionalDouble.empty(),
-                false,
-                0,
-                OptionalLong.empty(),
-                OptionalLong.empty(),
-                OptionalDouble.empty(),
-                OptionalDouble.empty(),
-                Latency.NONE,
+                new FunctionProfile.Code(name, name, "/src/app.c", 1, "/bin/app"),
+                new FunctionProfile.Calls(9, true, OptionalDouble.empty()),
+                new FunctionProfile.Timed(false, 0, Latency.NONE),
+                FunctionProfile.Times.UNKNOWN,
                 true);
         return new LiveFunction(number, whole, rate, new float[10], OptionalDouble.empty(), 0, Latency.NONE);
     }

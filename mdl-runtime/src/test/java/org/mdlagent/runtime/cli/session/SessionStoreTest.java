@@ -259,14 +259,14 @@ class SessionStoreTest {
 
         try (SessionReader reader = SessionReader.open(session)) {
             SessionFacts facts = reader.facts();
-            assertThat(facts.exitSignal()).hasValue(11);
-            assertThat(facts.exitStatus()).isEmpty();
+            assertThat(facts.process().exitSignal()).hasValue(11);
+            assertThat(facts.process().exitStatus()).isEmpty();
             assertThat(facts.ended()).isEqualTo(end);
             assertThat(facts.state()).isEqualTo(SessionFacts.State.ENDED);
         }
         ProgramState.recordEnd(session, new Posix.Ending(7, 0), end.plusSeconds(5));
         try (SessionReader reader = SessionReader.open(session)) {
-            assertThat(reader.facts().exitStatus()).hasValue(7);
+            assertThat(reader.facts().process().exitStatus()).hasValue(7);
             assertThat(reader.facts().ended()).as("known already").isEqualTo(end);
         }
     }

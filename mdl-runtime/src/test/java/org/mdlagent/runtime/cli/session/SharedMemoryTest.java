@@ -226,7 +226,7 @@ class SharedMemoryTest {
         assertThat(mover.waitFor()).isZero();
         assertThat(memory).doesNotExist();
         try (SessionReader reader = SessionReader.open(session)) {
-            assertThat(reader.facts().exitStatus()).hasValue(7);
+            assertThat(reader.facts().process().exitStatus()).hasValue(7);
         }
     }
 

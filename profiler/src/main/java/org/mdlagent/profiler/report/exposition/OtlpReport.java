@@ -69,7 +69,7 @@ public final class OtlpReport {
     private void session(SessionSeries session) throws IOException {
         SessionFacts facts = session.session();
         beginSum("mdl.agent.cpu.time", "s");
-        point(session, seconds(facts.agentNanos()));
+        point(session, seconds(facts.costs().agentNanos()));
         endMetric();
         if (facts.tscHz().isPresent()) {
             beginSum("mdl.probe.time", "s");
@@ -77,7 +77,7 @@ public final class OtlpReport {
             endMetric();
         }
         beginSum("mdl.toggles", "{toggle}");
-        point(session, facts.toggles());
+        point(session, facts.costs().toggles());
         endMetric();
         beginSum("mdl.losses", "{loss}");
         for (Loss loss : session.profile().losses()) {

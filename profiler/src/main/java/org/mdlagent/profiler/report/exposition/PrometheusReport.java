@@ -54,7 +54,7 @@ public final class PrometheusReport {
                         "mdl_agent_cpu_seconds_total",
                         MetricFamily.Type.COUNTER,
                         "CPU time of the agent's threads.",
-                        one -> seconds(one.session().agentNanos())),
+                        one -> seconds(one.session().costs().agentNanos())),
                 single(
                         "mdl_probe_seconds_total",
                         MetricFamily.Type.COUNTER,
@@ -65,7 +65,7 @@ public final class PrometheusReport {
                         "mdl_toggles_total",
                         MetricFamily.Type.COUNTER,
                         "Probes switched on or off.",
-                        one -> BigDecimal.valueOf(one.session().toggles())),
+                        one -> BigDecimal.valueOf(one.session().costs().toggles())),
                 single(
                         "mdl_calls_dropped_total",
                         MetricFamily.Type.COUNTER,

@@ -241,8 +241,8 @@ public final class JsonReport {
         json.member("probePercent", profile.probePercent());
         json.member("agentPercent", profile.agentPercent());
         json.member("everyCallPercent", profile.everyCallPercent());
-        json.member("budgetPercent", profile.session().budgetPercent());
-        json.member("toggles", profile.session().toggles());
+        json.member("budgetPercent", profile.session().method().budgetPercent());
+        json.member("toggles", profile.session().costs().toggles());
         json.member("samples", samples(profile));
         json.endObject();
     }
@@ -292,17 +292,17 @@ public final class JsonReport {
         if (session.ended() != null) {
             json.member("ended", time(session.ended()));
         }
-        if (session.exitSignal().isPresent()) {
+        if (session.process().exitSignal().isPresent()) {
             json.name("exit").beginObject();
-            json.member("status", session.exitStatus());
-            json.member("signal", session.exitSignal());
+            json.member("status", session.process().exitStatus());
+            json.member("signal", session.process().exitSignal());
             json.endObject();
         }
         json.member("measuredNanos", session.measuredNanos());
         json.member("unseenNanos", session.unseenNanos());
         json.member("time", session.cpuTime() ? "cpu" : "wall");
         json.member("collected", session.collected().key());
-        json.member("sync", session.sync().name().toLowerCase(Locale.ROOT));
+        json.member("sync", session.method().sync().name().toLowerCase(Locale.ROOT));
         json.member(
                 "tscHz",
                 session.tscHz().isPresent()

@@ -41,7 +41,7 @@ public final class ProfileNotes {
     }
 
     private static String sampled(Profile profile) {
-        OptionalDouble budget = profile.session().budgetPercent();
+        OptionalDouble budget = profile.session().method().budgetPercent();
         long exact = profile.functions().stream().filter(FunctionProfile::exact).count();
         return "sampled"
                 + (budget.isEmpty()
@@ -52,7 +52,7 @@ public final class ProfileNotes {
     }
 
     private static boolean isBudgetExceeded(Profile profile) {
-        OptionalDouble budget = profile.session().budgetPercent();
+        OptionalDouble budget = profile.session().method().budgetPercent();
         return budget.isPresent() && profile.everyCallPercent().orElse(0) > budget.getAsDouble();
     }
 

@@ -86,17 +86,20 @@ public record TableReport(ProfileOrder order, int limit, boolean colour, int wid
         if (profile.family().size() > 1) {
             facts.add(PlainText.grouped(profile.family().size()) + " processes");
         }
-        facts.add(session.threads() == 1 ? "1 thread" : PlainText.grouped(session.threads()) + " threads");
+        facts.add(
+                session.process().threads() == 1
+                        ? "1 thread"
+                        : PlainText.grouped(session.process().threads()) + " threads");
         facts.add(
                 PlainText.grouped(profile.functions().size()) + " functions, " + PlainText.grouped(called) + " called");
         facts.add(ProfileNotes.mode(profile));
         profile.probePercent().ifPresent(percent -> facts.add(String.format(Locale.ROOT, "probes %.1f %%", percent)));
         profile.agentPercent()
                 .ifPresent(percent -> facts.add(String.format(Locale.ROOT, "agent's CPU %.1f %%", percent)));
-        if (session.exitSignal().orElse(0) > 0) {
-            facts.add("killed by signal " + session.exitSignal().getAsInt());
-        } else if (session.exitStatus().orElse(0) > 0) {
-            facts.add("exit status " + session.exitStatus().getAsInt());
+        if (session.process().exitSignal().orElse(0) > 0) {
+            facts.add("killed by signal " + session.process().exitSignal().getAsInt());
+        } else if (session.process().exitStatus().orElse(0) > 0) {
+            facts.add("exit status " + session.process().exitStatus().getAsInt());
         }
         facts.add("session " + ForeignText.printable(session.id()));
         return String.join(" · ", facts);
@@ -133,7 +136,8 @@ public record TableReport(ProfileOrder order, int limit, boolean colour, int wid
             Quantity rate = hasRate ? Quantity.rate(function.calls() / seconds) : Quantity.UNKNOWN;
             all.get(1).add(function.areCallsLeast() ? rate.atLeast() : rate);
             cpu.add(cpu(function, samples));
-            Quantity self = whole.part(function.shownSelfNanos(), function.selfError());
+            Quantity self =
+                    whole.part(function.shownSelfNanos(), function.times().selfError());
             all.get(3).add(function.areCallsLeast() ? self.atLeast() : self);
             all.get(4).add(whole.total(function, samples));
             all.get(5).add(known ? Quantity.count(function.sampled()) : Quantity.UNKNOWN);
@@ -180,7 +184,7 @@ public record TableReport(ProfileOrder order, int limit, boolean colour, int wid
         return nanos.isPresent()
                 ? Quantity.share(
                         100 * nanos.getAsLong() / samples.nanos(),
-                        function.cpuError().orElse(0))
+                        function.cpu().selfError().orElse(0))
                 : Quantity.percent(100 * function.cpuNanosMax(samples) / samples.nanos())
                         .atMost();
     }
@@ -298,7 +302,9 @@ public record TableReport(ProfileOrder order, int limit, boolean colour, int wid
     private record Whole(double nanos, double mostPercent) {
         static Whole of(Profile profile) {
             SessionFacts session = profile.session();
-            return new Whole((double) session.measuredNanos().orElse(0), 100.0 * Math.max(1, session.threads()));
+            return new Whole(
+                    (double) session.measuredNanos().orElse(0),
+                    100.0 * Math.max(1, session.process().threads()));
         }
 
         /// TOTAL; or CPU time by samples if that is better known, which its unit shows.
@@ -374,7 +380,7 @@ public record TableReport(ProfileOrder order, int limit, boolean colour, int wid
     }
 
     static String withoutFunctions(SessionFacts session) {
-        if (session.armed()) {
+        if (session.probes().armed()) {
             return "no function has probes";
         }
         return session.ended() == null

@@ -88,7 +88,7 @@ public final class LiveReport {
                 || !a.totalNanos().equals(b.totalNanos())
                 || !a.selfNanos().equals(b.selfNanos())
                 || !a.cpuNanos().equals(b.cpuNanos())
-                || !a.cpuTotalNanos().equals(b.cpuTotalNanos())
+                || !a.cpu().totalNanos().equals(b.cpu().totalNanos())
                 || !a.callsError().equals(b.callsError());
     }
 

@@ -93,9 +93,9 @@ public final class LiveSession {
         threads.stream().filter(ThreadProfile::lives).forEach(thread -> byId.put(thread.tid(), thread));
         return new Look(
                 elapsed,
-                facts.programNanos(),
+                facts.costs().programNanos(),
                 profile.probeNanos(),
-                facts.agentNanos(),
+                facts.costs().agentNanos(),
                 calls,
                 timed,
                 latencies,

@@ -227,7 +227,7 @@ public final class HtmlReport {
         JsonReport.range(profile.range(), json);
         json.member("exact", profile.session().exact());
         json.member("elapsedNanos", profile.session().elapsedNanos());
-        json.member("threads", profile.session().threads());
+        json.member("threads", profile.session().process().threads());
         json.member("sortedBy", order.name().toLowerCase(Locale.ROOT));
         JsonReport.overhead(profile, json);
         JsonReport.family(profile, json);

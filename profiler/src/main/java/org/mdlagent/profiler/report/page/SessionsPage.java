@@ -69,7 +69,7 @@ public final class SessionsPage {
         long called = functions.stream().filter(f -> f.calls() > 0).count();
         long calls = functions.stream().mapToLong(FunctionProfile::calls).sum();
         return "<tr>" + beginning(live.id(), session)
-                + cell(Quantity.count(session.threads()).text())
+                + cell(Quantity.count(session.process().threads()).text())
                 + cell(Quantity.count(called).text() + " of "
                         + Quantity.count(functions.size()).text())
                 + cell((session.exact() ? "" : "≈ ") + Quantity.count(calls).text())
@@ -101,7 +101,7 @@ public final class SessionsPage {
             return cell("agent failed");
         }
         OptionalDouble percent = profile.overheadPercent();
-        OptionalDouble budget = profile.session().budgetPercent();
+        OptionalDouble budget = profile.session().method().budgetPercent();
         double share = budget.orElse(0) > 0 ? Math.min(100, 100 * percent.orElse(0) / budget.getAsDouble()) : 0;
         return String.format(
                 Locale.ROOT,

@@ -85,21 +85,13 @@ public final class FunctionCodec {
             throw new RecordFormatException("a function's record has impossible counts");
         }
         return new FunctionProfile(
-                name,
-                symbol,
-                file.isEmpty() ? null : file,
-                Math.max(0, line),
-                image,
-                calls,
-                (flags & CALLS_EXACT) != 0,
-                Double.isFinite(callsError) ? OptionalDouble.of(callsError) : OptionalDouble.empty(),
-                (flags & EXACT) != 0,
-                sampled,
-                known(total),
-                known(self),
-                OptionalDouble.empty(),
-                OptionalDouble.empty(),
-                latency,
+                new FunctionProfile.Code(name, symbol, file.isEmpty() ? null : file, Math.max(0, line), image),
+                new FunctionProfile.Calls(
+                        calls,
+                        (flags & CALLS_EXACT) != 0,
+                        Double.isFinite(callsError) ? OptionalDouble.of(callsError) : OptionalDouble.empty()),
+                new FunctionProfile.Timed((flags & EXACT) != 0, sampled, latency),
+                FunctionProfile.Times.of(known(total), known(self)),
                 true);
     }
 

@@ -6,50 +6,18 @@ import org.jspecify.annotations.Nullable;
 
 /// The profile of one probed function.
 ///
-/// @param name       demangled
-/// @param symbol     as in the symbol table
-/// @param file       source file, null when unknown
-/// @param line       in that file, 0 when unknown
-/// @param image      path of the ELF file
-/// @param calls      number of calls, counted or estimated
-/// @param callsExact whether `calls` was counted without gaps
-/// @param callsError of an estimate: relative half-width of its 95 % interval; in a sampled session, empty if
-///     `calls` is a lower bound
-/// @param exact      whether every call was recorded, rather than a sample
-/// @param sampled    calls whose durations are in `latency`
-/// @param totalNanos time in the function and its callees, over all its calls; estimated if `calls` is
-/// @param selfNanos  `totalNanos` without probed callees; in a sampled session, without callees that were
-///     seen to be called by this function
-/// @param totalError of an estimate: relative half-width of its 95 % interval
-/// @param selfError  of an estimate: relative half-width of its 95 % interval
-/// @param cpuNanos   CPU time of all threads in its own code, in user mode, by the kernel's samples; empty if
-///     there are none
-/// @param cpuError   relative half-width of its 95 % interval; empty if `cpuNanos` is
-/// @param cpuTotalNanos CPU time of all threads in it and its callees, measured likewise
-/// @param cpuTotalError relative half-width of its 95 % interval
-/// @param latency    of the timed calls
-/// @param on         false while it is left out on request
-/// @param damage     why its figures are withheld, null if they are not
+/// @param counts of its calls
+/// @param timed  the calls whose durations are known
+/// @param times  elapsed time, or what durations measure
+/// @param cpu    CPU time of all threads in user mode, by the kernel's samples
+/// @param on     false while it is left out on request
+/// @param damage why its figures are withheld, null if they are not
 public record FunctionProfile(
-        String name,
-        String symbol,
-        @Nullable String file,
-        int line,
-        String image,
-        long calls,
-        boolean callsExact,
-        OptionalDouble callsError,
-        boolean exact,
-        long sampled,
-        OptionalLong totalNanos,
-        OptionalLong selfNanos,
-        OptionalDouble totalError,
-        OptionalDouble selfError,
-        OptionalLong cpuNanos,
-        OptionalDouble cpuError,
-        OptionalLong cpuTotalNanos,
-        OptionalDouble cpuTotalError,
-        Latency latency,
+        Code code,
+        Calls counts,
+        Timed timed,
+        Times times,
+        Times cpu,
         boolean on,
         @Nullable String damage) {
     /// Relative error above which an estimate of time is not shown: it may be zero.
@@ -61,46 +29,48 @@ public record FunctionProfile(
     /// Relative error above which TOTAL is replaced by CPU time with callees, if that is better known.
     private static final double TOTAL_ERROR_MAX = 0.25;
 
+    /// Where a function is.
+    ///
+    /// @param name   demangled
+    /// @param symbol as in the symbol table
+    /// @param file   source file, null when unknown
+    /// @param line   in that file, 0 when unknown
+    /// @param image  path of the ELF file
+    public record Code(String name, String symbol, @Nullable String file, int line, String image) {}
+
+    /// The number of a function's calls, counted or estimated.
+    ///
+    /// @param exact whether it was counted without gaps
+    /// @param error of an estimate: relative half-width of its 95 % interval; in a sampled session, empty if
+    ///     the number is a lower bound
+    public record Calls(long number, boolean exact, OptionalDouble error) {}
+
+    /// The timed calls of a function.
+    ///
+    /// @param exact   whether every call was recorded, rather than a sample
+    /// @param sampled calls whose durations are in `latency`
+    public record Timed(boolean exact, long sampled, Latency latency) {}
+
+    /// The time of a function over all its calls; estimated if their number is. Errors are relative half-widths of
+    /// 95 % intervals of estimates.
+    ///
+    /// @param totalNanos in the function and its callees
+    /// @param selfNanos  without probed callees; in a sampled session, without callees that were seen to be called
+    ///     by this function; CPU time: in its own code
+    public record Times(
+            OptionalLong totalNanos, OptionalDouble totalError, OptionalLong selfNanos, OptionalDouble selfError) {
+        public static final Times UNKNOWN =
+                new Times(OptionalLong.empty(), OptionalDouble.empty(), OptionalLong.empty(), OptionalDouble.empty());
+
+        /// Times without errors.
+        public static Times of(OptionalLong totalNanos, OptionalLong selfNanos) {
+            return new Times(totalNanos, OptionalDouble.empty(), selfNanos, OptionalDouble.empty());
+        }
+    }
+
     /// A function with valid figures and without samples of CPU time.
-    public FunctionProfile(
-            String name,
-            String symbol,
-            @Nullable String file,
-            int line,
-            String image,
-            long calls,
-            boolean callsExact,
-            OptionalDouble callsError,
-            boolean exact,
-            long sampled,
-            OptionalLong totalNanos,
-            OptionalLong selfNanos,
-            OptionalDouble totalError,
-            OptionalDouble selfError,
-            Latency latency,
-            boolean on) {
-        this(
-                name,
-                symbol,
-                file,
-                line,
-                image,
-                calls,
-                callsExact,
-                callsError,
-                exact,
-                sampled,
-                totalNanos,
-                selfNanos,
-                totalError,
-                selfError,
-                OptionalLong.empty(),
-                OptionalDouble.empty(),
-                OptionalLong.empty(),
-                OptionalDouble.empty(),
-                latency,
-                on,
-                null);
+    public FunctionProfile(Code code, Calls counts, Timed timed, Times times, boolean on) {
+        this(code, counts, timed, times, Times.UNKNOWN, on, null);
     }
 
     /// A function whose figures are withheld because the session's data of them is damaged.
@@ -109,127 +79,172 @@ public record FunctionProfile(
     public static FunctionProfile withheld(
             String name, String symbol, String image, Latency latency, boolean on, String damage) {
         return new FunctionProfile(
-                name,
-                symbol,
-                null,
-                0,
-                image,
-                0,
-                false,
-                OptionalDouble.empty(),
-                false,
-                0,
-                OptionalLong.empty(),
-                OptionalLong.empty(),
-                OptionalDouble.empty(),
-                OptionalDouble.empty(),
-                OptionalLong.empty(),
-                OptionalDouble.empty(),
-                OptionalLong.empty(),
-                OptionalDouble.empty(),
-                latency,
+                new Code(name, symbol, null, 0, image),
+                new Calls(0, false, OptionalDouble.empty()),
+                new Timed(false, 0, latency),
+                Times.UNKNOWN,
+                Times.UNKNOWN,
                 on,
                 damage);
+    }
+
+    public String name() {
+        return code.name;
+    }
+
+    public String symbol() {
+        return code.symbol;
+    }
+
+    public @Nullable String file() {
+        return code.file;
+    }
+
+    public int line() {
+        return code.line;
+    }
+
+    public String image() {
+        return code.image;
+    }
+
+    public long calls() {
+        return counts.number;
+    }
+
+    public boolean callsExact() {
+        return counts.exact;
+    }
+
+    public OptionalDouble callsError() {
+        return counts.error;
+    }
+
+    public boolean exact() {
+        return timed.exact;
+    }
+
+    public long sampled() {
+        return timed.sampled;
+    }
+
+    public Latency latency() {
+        return timed.latency;
+    }
+
+    public OptionalLong totalNanos() {
+        return times.totalNanos;
+    }
+
+    public OptionalLong selfNanos() {
+        return times.selfNanos;
+    }
+
+    public OptionalLong cpuNanos() {
+        return cpu.selfNanos;
     }
 
     /// TOTAL if it may be shown; empty if its error includes zero, or is unknown because all timed calls are from
     /// one slice.
     public OptionalLong shownTotalNanos() {
-        boolean unknown = totalError.isEmpty() && !exact && !eachTimed();
-        return unknown || totalError.orElse(0) > ERROR_MAX ? OptionalLong.empty() : totalNanos;
+        boolean unknown = times.totalError.isEmpty() && !timed.exact && !eachTimed();
+        return unknown || times.totalError.orElse(0) > ERROR_MAX ? OptionalLong.empty() : times.totalNanos;
     }
 
     /// SELF if it may be shown; empty if TOTAL is.
     public OptionalLong shownSelfNanos() {
-        boolean unknown = selfError.orElse(0) > ERROR_MAX || shownTotalNanos().isEmpty();
-        return unknown ? OptionalLong.empty() : selfNanos;
+        boolean unknown =
+                times.selfError.orElse(0) > ERROR_MAX || shownTotalNanos().isEmpty();
+        return unknown ? OptionalLong.empty() : times.selfNanos;
     }
 
     /// The error of TOTAL, if it is shown.
     public OptionalDouble shownTotalError() {
-        return shownTotalNanos().isPresent() ? totalError : OptionalDouble.empty();
+        return shownTotalNanos().isPresent() ? times.totalError : OptionalDouble.empty();
     }
 
     /// The error of SELF, if it is shown.
     public OptionalDouble shownSelfError() {
-        return shownSelfNanos().isPresent() ? selfError : OptionalDouble.empty();
+        return shownSelfNanos().isPresent() ? times.selfError : OptionalDouble.empty();
     }
 
     /// CPU if it may be shown; empty if its error includes zero.
     public OptionalLong shownCpuNanos() {
-        return cpuError.orElse(0) > ERROR_MAX ? OptionalLong.empty() : cpuNanos;
+        return cpu.selfError.orElse(0) > ERROR_MAX ? OptionalLong.empty() : cpu.selfNanos;
     }
 
     /// Upper bound of CPU in nanoseconds, with 95 % confidence.
     ///
     /// @param samples of the session
     public double cpuNanosMax(CpuSamples samples) {
-        return Math.max(samples.nanosUnmet(), cpuNanos.orElse(0) * (1 + cpuError.orElse(0)));
+        return Math.max(samples.nanosUnmet(), cpu.selfNanos.orElse(0) * (1 + cpu.selfError.orElse(0)));
     }
 
     /// Upper bound of CPU time with callees: all time whose callers are unknown may belong to it.
     public double cpuTotalNanosMax(CpuSamples samples) {
         double unknown = (double) (samples.cut() + samples.withoutTable()) * samples.periodNanos();
-        return unknown + Math.max(samples.nanosUnmet(), cpuTotalNanos.orElse(0) * (1 + cpuTotalError.orElse(0)));
+        return unknown + Math.max(samples.nanosUnmet(), cpu.totalNanos.orElse(0) * (1 + cpu.totalError.orElse(0)));
     }
 
     /// The error of CPU, if it is shown.
     public OptionalDouble shownCpuError() {
-        return shownCpuNanos().isPresent() ? cpuError : OptionalDouble.empty();
+        return shownCpuNanos().isPresent() ? cpu.selfError : OptionalDouble.empty();
     }
 
     /// CPU time with callees if it may be shown; empty if its error includes zero.
     public OptionalLong shownCpuTotalNanos() {
-        return cpuTotalError.orElse(0) > ERROR_MAX ? OptionalLong.empty() : cpuTotalNanos;
+        return cpu.totalError.orElse(0) > ERROR_MAX ? OptionalLong.empty() : cpu.totalNanos;
     }
 
     /// The error of CPU time with callees, if it is shown.
     public OptionalDouble shownCpuTotalError() {
-        return shownCpuTotalNanos().isPresent() ? cpuTotalError : OptionalDouble.empty();
+        return shownCpuTotalNanos().isPresent() ? cpu.totalError : OptionalDouble.empty();
     }
 
     /// Whether CPU time with callees is better known than TOTAL: TOTAL is unknown, or its error is large and
     /// that of CPU time smaller.
     public boolean isCpuTotalBetter() {
-        OptionalLong cpu = shownCpuTotalNanos();
-        if (cpu.isEmpty() || exact && shownTotalNanos().isPresent()) {
+        OptionalLong shown = shownCpuTotalNanos();
+        if (shown.isEmpty() || timed.exact && shownTotalNanos().isPresent()) {
             return false;
         }
-        double error = shownTotalNanos().isEmpty() ? Double.POSITIVE_INFINITY : totalError.orElse(0);
-        return error > TOTAL_ERROR_MAX && cpuTotalError.orElse(0) < error;
+        double error = shownTotalNanos().isEmpty() ? Double.POSITIVE_INFINITY : times.totalError.orElse(0);
+        return error > TOTAL_ERROR_MAX && cpu.totalError.orElse(0) < error;
     }
 
     /// Whether calls are a lower bound: its probes have been off since, or the end of the run was not seen.
     public boolean areCallsLeast() {
-        return !exact && !callsExact && callsError.isEmpty() && damage == null;
+        return !timed.exact && !counts.exact && counts.error.isEmpty() && damage == null;
     }
 
     /// Whether there is something to show: calls, withheld figures, or CPU time. A function entered before
     /// its probes were in place has time and no calls.
     public boolean isToldOf() {
-        return calls > 0 || damage != null || shownCpuNanos().isPresent();
+        return counts.number > 0 || damage != null || shownCpuNanos().isPresent();
     }
 
     /// Calls; empty if they are withheld.
     public OptionalLong knownCalls() {
-        return damage == null ? OptionalLong.of(calls) : OptionalLong.empty();
+        return damage == null ? OptionalLong.of(counts.number) : OptionalLong.empty();
     }
 
     /// Calls if they may be shown; empty if not even their order of magnitude is known.
     public OptionalLong shownCalls() {
-        return callsError.orElse(0) > CALLS_ERROR_MAX ? OptionalLong.empty() : knownCalls();
+        return counts.error.orElse(0) > CALLS_ERROR_MAX ? OptionalLong.empty() : knownCalls();
     }
 
     /// Whether each of its calls was timed, rather than a sample. If calls are estimated, there may be more
     /// than were timed.
     public boolean eachTimed() {
-        return sampled >= calls && callsError.isEmpty();
+        return timed.sampled >= counts.number && counts.error.isEmpty();
     }
 
     /// The duration that `percentile` percent (0 to 100) of its calls did not exceed; empty if too few were
     /// timed.
     public OptionalLong percentileNanos(double percentile) {
-        return eachTimed() ? latency.percentileNanos(percentile) : latency.percentileNanos(percentile, sampled);
+        return eachTimed()
+                ? timed.latency.percentileNanos(percentile)
+                : timed.latency.percentileNanos(percentile, timed.sampled);
     }
 
     /// A copy with CPU time in its own code only.
@@ -238,29 +253,12 @@ public record FunctionProfile(
     public FunctionProfile withCpu(long nanos, double error) {
         OptionalLong own = OptionalLong.of(nanos);
         OptionalDouble ownError = OptionalDouble.of(error);
-        return withCpu(own, ownError, own, ownError);
+        return withCpu(new Times(own, ownError, own, ownError));
     }
 
     /// A copy with CPU time; empty values if no sample met it.
-    ///
-    /// @param own   in its own code
-    /// @param ofAll in it and its callees
-    /// @param ownError,ofAllError relative half-widths of their 95 % intervals
-    public FunctionProfile withCpu(
-            OptionalLong own, OptionalDouble ownError, OptionalLong ofAll, OptionalDouble ofAllError) {
-        return with(
-                calls,
-                callsError,
-                sampled,
-                totalNanos,
-                selfNanos,
-                totalError,
-                selfError,
-                own,
-                ownError,
-                ofAll,
-                ofAllError,
-                latency);
+    public FunctionProfile withCpu(Times cpu) {
+        return new FunctionProfile(code, counts, timed, times, cpu, on, damage);
     }
 
     /// A copy with a self time; unknown if it is not above 0 and has an error.
@@ -268,38 +266,31 @@ public record FunctionProfile(
     /// @param totalError,selfError half-widths of 95 % intervals, in nanoseconds
     public FunctionProfile withSelf(long nanos, OptionalDouble totalError, OptionalDouble selfError) {
         boolean known = nanos > 0 || (nanos == 0 && selfError.orElse(1) == 0);
-        return withTimes(
-                totalNanos,
+        return withTimes(new Times(
+                times.totalNanos,
+                relative(totalError, times.totalNanos.orElse(0)),
                 known ? OptionalLong.of(nanos) : OptionalLong.empty(),
-                relative(totalError, totalNanos.orElse(0)),
-                relative(selfError, nanos));
+                relative(selfError, nanos)));
     }
 
     /// A copy of a sampled function with additional time, in calls that the sample has missed.
     public FunctionProfile withMore(long nanos) {
-        return withTimes(OptionalLong.of(totalNanos.orElse(0) + nanos), selfNanos, totalError, selfError);
+        return withTimes(new Times(
+                OptionalLong.of(times.totalNanos.orElse(0) + nanos),
+                times.totalError,
+                times.selfNanos,
+                times.selfError));
     }
 
     /// Whether its longest timed call is shorter than the other's; false if either is unknown.
     public boolean isOutlastedBy(FunctionProfile other) {
-        return latency.isOutlastedBy(other.latency);
+        return latency().isOutlastedBy(other.latency());
     }
 
     /// A copy with at least one call as long as the other's longest.
     public FunctionProfile withCallAsLongAs(FunctionProfile other) {
-        return with(
-                calls,
-                callsError,
-                sampled,
-                totalNanos,
-                selfNanos,
-                totalError,
-                selfError,
-                cpuNanos,
-                cpuError,
-                cpuTotalNanos,
-                cpuTotalError,
-                latency.withDurationAsLongAs(other.latency));
+        Latency longer = latency().withDurationAsLongAs(other.latency());
+        return new FunctionProfile(code, counts, new Timed(timed.exact, timed.sampled, longer), times, cpu, on, damage);
     }
 
     /// A copy without the time of its nested calls.
@@ -307,42 +298,29 @@ public record FunctionProfile(
     /// @param part  of the time of all calls
     /// @param error relative error that this adds to the rest
     public FunctionProfile withoutNested(double part, double error) {
-        long all = totalNanos.orElse(0);
+        long all = times.totalNanos.orElse(0);
         long left = Math.round(all * (1 - part));
-        double ofAll = totalError.orElse(0) * all;
-        return withTimes(
+        double ofAll = times.totalError.orElse(0) * all;
+        return withTimes(new Times(
                 OptionalLong.of(left),
-                selfNanos,
                 OptionalDouble.of(Math.hypot(ofAll / Math.max(1, left), error)),
-                selfError);
+                times.selfNanos,
+                times.selfError));
     }
 
     /// A copy without TOTAL: the time of outermost calls is unknown.
     public FunctionProfile withoutTotal() {
-        return withTimes(OptionalLong.empty(), selfNanos, OptionalDouble.empty(), selfError);
+        return withTimes(new Times(OptionalLong.empty(), OptionalDouble.empty(), times.selfNanos, times.selfError));
     }
 
     /// A copy whose self time is a guess of unknown error, which is not shown.
     public FunctionProfile withGuessedSelf() {
-        return withTimes(totalNanos, selfNanos, totalError, OptionalDouble.of(Double.POSITIVE_INFINITY));
+        return withTimes(new Times(
+                times.totalNanos, times.totalError, times.selfNanos, OptionalDouble.of(Double.POSITIVE_INFINITY)));
     }
 
-    /// A copy with other times.
-    private FunctionProfile withTimes(
-            OptionalLong totalNanos, OptionalLong selfNanos, OptionalDouble totalError, OptionalDouble selfError) {
-        return with(
-                calls,
-                callsError,
-                sampled,
-                totalNanos,
-                selfNanos,
-                totalError,
-                selfError,
-                cpuNanos,
-                cpuError,
-                cpuTotalNanos,
-                cpuTotalError,
-                latency);
+    private FunctionProfile withTimes(Times times) {
+        return new FunctionProfile(code, counts, timed, times, cpu, on, damage);
     }
 
     private static OptionalDouble relative(OptionalDouble error, long nanos) {
@@ -350,63 +328,13 @@ public record FunctionProfile(
     }
 
     /// The same function with other measurements, without samples of CPU time.
-    public FunctionProfile with(
-            long calls,
-            OptionalDouble callsError,
-            long sampled,
-            OptionalLong totalNanos,
-            OptionalLong selfNanos,
-            OptionalDouble totalError,
-            OptionalDouble selfError,
-            Latency latency) {
-        return with(
-                calls,
-                callsError,
-                sampled,
-                totalNanos,
-                selfNanos,
-                totalError,
-                selfError,
-                OptionalLong.empty(),
-                OptionalDouble.empty(),
-                OptionalLong.empty(),
-                OptionalDouble.empty(),
-                latency);
-    }
-
-    private FunctionProfile with(
-            long calls,
-            OptionalDouble callsError,
-            long sampled,
-            OptionalLong totalNanos,
-            OptionalLong selfNanos,
-            OptionalDouble totalError,
-            OptionalDouble selfError,
-            OptionalLong cpuNanos,
-            OptionalDouble cpuError,
-            OptionalLong cpuTotalNanos,
-            OptionalDouble cpuTotalError,
-            Latency latency) {
+    public FunctionProfile with(long calls, OptionalDouble callsError, long sampled, Latency latency, Times times) {
         return new FunctionProfile(
-                name,
-                symbol,
-                file,
-                line,
-                image,
-                calls,
-                callsExact,
-                callsError,
-                exact,
-                sampled,
-                totalNanos,
-                selfNanos,
-                totalError,
-                selfError,
-                cpuNanos,
-                cpuError,
-                cpuTotalNanos,
-                cpuTotalError,
-                latency,
+                code,
+                new Calls(calls, counts.exact, callsError),
+                new Timed(timed.exact, sampled, latency),
+                times,
+                Times.UNKNOWN,
                 on,
                 damage);
     }

@@ -181,7 +181,7 @@ public record Profile(
     /// CPU time of the agent's threads, in percent of the program's time: its elapsed time, or the CPU time
     /// of its threads if that is more.
     public OptionalDouble agentPercent() {
-        return percentOfTime(session.agentNanos());
+        return percentOfTime(session.costs().agentNanos());
     }
 
     /// The cost of the probes for the program's threads, in percent of the program's time: as predicted, or
@@ -198,12 +198,12 @@ public record Profile(
     /// The sum of [#agentPercent] and [#probePercent].
     public OptionalDouble overheadPercent() {
         return session.tscHz().isPresent()
-                ? percentOfTime(session.agentNanos() + cpu.probeNanos(probeNanos))
+                ? percentOfTime(session.costs().agentNanos() + cpu.probeNanos(probeNanos))
                 : OptionalDouble.empty();
     }
 
     private OptionalDouble percentOfTime(double nanos) {
-        long time = Math.max(session.elapsedNanos().orElse(0), session.programNanos());
+        long time = Math.max(session.elapsedNanos().orElse(0), session.costs().programNanos());
         return time > 0 ? OptionalDouble.of(100.0 * nanos / time) : OptionalDouble.empty();
     }
 }

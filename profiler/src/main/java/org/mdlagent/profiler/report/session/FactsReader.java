@@ -33,32 +33,36 @@ final class FactsReader {
         boolean known = status >= 0 || signal > 0;
         return new SessionFacts(
                 bytes.text(HeaderDescriptor.ID, HeaderDescriptor.ID_BYTES),
-                bytes.text(HeaderDescriptor.PROGRAM, HeaderDescriptor.PROGRAM_BYTES),
-                bytes.getInt(HeaderDescriptor.PID),
-                new SessionFacts.ProcessStart(
-                        bytes.text(HeaderDescriptor.BOOT, HeaderDescriptor.BOOT_BYTES),
-                        bytes.getLong(HeaderDescriptor.START_TICKS)),
-                Instant.ofEpochSecond(0, startReal),
-                endReal == 0 ? null : Instant.ofEpochSecond(0, endReal),
-                known && signal == 0 ? OptionalInt.of(status) : OptionalInt.empty(),
-                known ? OptionalInt.of(signal) : OptionalInt.empty(),
-                elapsed,
-                tscHz(bytes),
+                new SessionFacts.MeasuredProcess(
+                        bytes.text(HeaderDescriptor.PROGRAM, HeaderDescriptor.PROGRAM_BYTES),
+                        bytes.getInt(HeaderDescriptor.PID),
+                        new SessionFacts.ProcessStart(
+                                bytes.text(HeaderDescriptor.BOOT, HeaderDescriptor.BOOT_BYTES),
+                                bytes.getLong(HeaderDescriptor.START_TICKS)),
+                        Instant.ofEpochSecond(0, startReal),
+                        endReal == 0 ? null : Instant.ofEpochSecond(0, endReal),
+                        known && signal == 0 ? OptionalInt.of(status) : OptionalInt.empty(),
+                        known ? OptionalInt.of(signal) : OptionalInt.empty(),
+                        threads),
                 bytes.constant(SessionFacts.State.values(), HeaderDescriptor.STATE, "state"),
-                bytes.constant(SessionFacts.Sync.values(), HeaderDescriptor.SYNC, "synchronisation"),
-                isExact(bytes),
-                threads,
-                bytes.getCounter(HeaderDescriptor.AGENT_CPU_NANOS),
-                bytes.getCounter(HeaderDescriptor.TOGGLES),
-                bytes.getCounter(HeaderDescriptor.SAMPLES),
-                bytes.getCounter(HeaderDescriptor.PROGRAM_CPU_NANOS),
-                budgetPercent(bytes),
-                bytes.getLong(HeaderDescriptor.ARMED_TSC) != 0,
-                armedAfterNanos(bytes),
-                (bytes.getInt(HeaderDescriptor.FLAGS) & HeaderDescriptor.FLAG_FROM_MAIN) != 0,
-                waited(bytes),
-                isCpuTime(bytes),
-                Collected.of(bytes.getInt(HeaderDescriptor.FLAGS)));
+                new SessionFacts.Method(
+                        Collected.of(bytes.getInt(HeaderDescriptor.FLAGS)),
+                        isExact(bytes),
+                        isCpuTime(bytes),
+                        bytes.constant(SessionFacts.Sync.values(), HeaderDescriptor.SYNC, "synchronisation"),
+                        budgetPercent(bytes)),
+                new SessionFacts.Probes(
+                        bytes.getLong(HeaderDescriptor.ARMED_TSC) != 0,
+                        armedAfterNanos(bytes),
+                        (bytes.getInt(HeaderDescriptor.FLAGS) & HeaderDescriptor.FLAG_FROM_MAIN) != 0),
+                new SessionFacts.Costs(
+                        bytes.getCounter(HeaderDescriptor.AGENT_CPU_NANOS),
+                        bytes.getCounter(HeaderDescriptor.PROGRAM_CPU_NANOS),
+                        waited(bytes),
+                        bytes.getCounter(HeaderDescriptor.TOGGLES),
+                        bytes.getCounter(HeaderDescriptor.SAMPLES)),
+                elapsed,
+                tscHz(bytes));
     }
 
     private static OptionalLong armedAfterNanos(SessionBytes bytes) throws IOException {

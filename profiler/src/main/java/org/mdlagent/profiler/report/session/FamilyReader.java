@@ -79,7 +79,7 @@ final class FamilyReader {
                     parent,
                     facts.started(),
                     facts.ended(),
-                    facts.exitStatus(),
+                    facts.process().exitStatus(),
                     runs && facts.ended() == null,
                     true,
                     calls,

@@ -194,21 +194,11 @@ final class FunctionSums {
             OptionalLong selfNanos)
             throws IOException {
         return new FunctionProfile(
-                function.name(),
-                function.symbol(),
-                function.file(),
-                function.line(),
-                function.image(),
-                calls,
-                callsExact,
-                callsError,
-                exact,
-                sampled,
-                totalNanos,
-                selfNanos,
-                OptionalDouble.empty(),
-                OptionalDouble.empty(),
-                known,
+                new FunctionProfile.Code(
+                        function.name(), function.symbol(), function.file(), function.line(), function.image()),
+                new FunctionProfile.Calls(calls, callsExact, callsError),
+                new FunctionProfile.Timed(exact, sampled, known),
+                FunctionProfile.Times.of(totalNanos, selfNanos),
                 !function.isLeftOut());
     }
 }

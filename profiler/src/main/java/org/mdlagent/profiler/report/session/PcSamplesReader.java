@@ -120,7 +120,8 @@ final class PcSamplesReader {
             known.add(
                     ofAll[i] == 0 || function.damage() != null
                             ? function
-                            : function.withCpu(nanos(own[i]), error(own[i]), nanos(ofAll[i]), error(ofAll[i])));
+                            : function.withCpu(new FunctionProfile.Times(
+                                    nanos(ofAll[i]), error(ofAll[i]), nanos(own[i]), error(own[i]))));
         }
         return known;
     }

@@ -150,7 +150,7 @@ final class ProfileReader {
         double nanosPerUnit = facts.nanosPerUnit().orElse(0);
         ProbeCost cost = new ProbeCost(facts.cpuTime());
         List<FunctionProfile> profiles = new ArrayList<>(sums.size());
-        double probeTicks = snippetTicks(threads) + cost.telling(facts.samples());
+        double probeTicks = snippetTicks(threads) + cost.telling(facts.costs().samples());
         for (int i = 0; i < sums.size(); i++) {
             FunctionSums sum = sums.get(i);
             Latency latency = sum.latency.build(nanosPerUnit);

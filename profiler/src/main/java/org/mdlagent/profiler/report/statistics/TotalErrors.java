@@ -61,7 +61,7 @@ public final class TotalErrors {
     /// @param independent by function: effective number of independent timed calls
     public TotalErrors(List<FunctionProfile> functions, SessionFacts session, double[] independent) {
         this.functions = functions;
-        waited = session.cpuTime() ? 0 : session.waited();
+        waited = session.cpuTime() ? 0 : session.costs().waited();
         this.independent = independent.clone();
         exact = session.exact();
         ofTotal =

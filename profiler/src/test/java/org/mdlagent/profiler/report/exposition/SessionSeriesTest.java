@@ -73,11 +73,12 @@ class SessionSeriesTest {
                 1,
                 function.callsError(),
                 1,
-                function.totalNanos(),
-                function.selfNanos(),
-                function.totalError(),
-                function.selfError(),
-                latency.build(1.02));
+                latency.build(1.02),
+                new FunctionProfile.Times(
+                        function.totalNanos(),
+                        function.times().totalError(),
+                        function.selfNanos(),
+                        function.times().selfError()));
 
         SessionSeries first = new SessionSeries(with(function), 10);
         SessionSeries next = first.next(with(later));

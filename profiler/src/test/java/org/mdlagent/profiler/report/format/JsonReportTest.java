@@ -216,11 +216,12 @@ class JsonReportTest {
                         3,
                         OptionalDouble.of(2),
                         3,
-                        OptionalLong.of(6),
-                        OptionalLong.of(6),
-                        OptionalDouble.of(1.01),
-                        OptionalDouble.of(0.5),
-                        function.latency()),
+                        function.latency(),
+                        new FunctionProfile.Times(
+                                OptionalLong.of(6),
+                                OptionalDouble.of(1.01),
+                                OptionalLong.of(6),
+                                OptionalDouble.of(0.5))),
                 json);
 
         assertThat(out.toString()).contains("callsError").doesNotContain("total", "self");

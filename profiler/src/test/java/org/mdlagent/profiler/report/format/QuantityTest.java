@@ -51,11 +51,12 @@ class QuantityTest {
                 3,
                 OptionalDouble.of(error),
                 3,
-                function.totalNanos(),
-                function.selfNanos(),
-                function.totalError(),
-                function.selfError(),
-                function.latency()));
+                function.latency(),
+                new FunctionProfile.Times(
+                        function.totalNanos(),
+                        function.times().totalError(),
+                        function.selfNanos(),
+                        function.times().selfError())));
 
         assertThat(calls.text()).isEqualTo(expected);
     }

@@ -228,11 +228,12 @@ class TableReportTest {
                 1,
                 OptionalDouble.empty(),
                 1,
-                OptionalLong.of(1_000_000_000),
-                OptionalLong.of(900_000_000),
-                OptionalDouble.of(11),
-                OptionalDouble.empty(),
-                timed.latency());
+                timed.latency(),
+                new FunctionProfile.Times(
+                        OptionalLong.of(1_000_000_000),
+                        OptionalDouble.of(11),
+                        OptionalLong.of(900_000_000),
+                        OptionalDouble.empty()));
         StringBuilder out = new StringBuilder();
         try (SessionReader reader = SessionReader.open(directory)) {
             Profile profile = Profiles.with(reader.profile(), List.of(unsure));
@@ -252,16 +253,17 @@ class TableReportTest {
                         1,
                         OptionalDouble.of(0.1),
                         1,
-                        OptionalLong.of(1_000_000_000),
-                        OptionalLong.of(900_000_000),
-                        OptionalDouble.of(error),
-                        OptionalDouble.empty(),
-                        timed.latency())
-                .withCpu(
-                        OptionalLong.of(100_000_000),
-                        OptionalDouble.of(0.1),
+                        timed.latency(),
+                        new FunctionProfile.Times(
+                                OptionalLong.of(1_000_000_000),
+                                OptionalDouble.of(error),
+                                OptionalLong.of(900_000_000),
+                                OptionalDouble.empty()))
+                .withCpu(new FunctionProfile.Times(
                         OptionalLong.of(1_200_000_000),
-                        OptionalDouble.of(0.1));
+                        OptionalDouble.of(0.1),
+                        OptionalLong.of(100_000_000),
+                        OptionalDouble.of(0.1)));
         StringBuilder out = new StringBuilder();
         try (SessionReader reader = SessionReader.open(directory)) {
             Profile profile = Profiles.with(reader.profile(), List.of(sampled));

@@ -6,7 +6,6 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.OptionalDouble;
-import java.util.OptionalLong;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -30,21 +29,10 @@ class LiveTableTest {
         LatencyBuilder latency = new LatencyBuilder();
         LongStream.of(nanos).forEach(latency::add);
         FunctionProfile whole = new FunctionProfile(
-                name,
-                name,
-                "/src/parse.c",
-                12,
-                "/opt/app",
-                1_234_567,
-                true,
-                OptionalDouble.empty(),
-                false,
-                0,
-                OptionalLong.empty(),
-                OptionalLong.empty(),
-                OptionalDouble.empty(),
-                OptionalDouble.empty(),
-                latency.build(1),
+                new FunctionProfile.Code(name, name, "/src/parse.c", 12, "/opt/app"),
+                new FunctionProfile.Calls(1_234_567, true, OptionalDouble.empty()),
+                new FunctionProfile.Timed(false, 0, latency.build(1)),
+                FunctionProfile.Times.UNKNOWN,
                 on);
         return new LiveFunction(7, whole, 182_000, RATES, OptionalDouble.of(64), nanos.length, latency.build(1));
     }

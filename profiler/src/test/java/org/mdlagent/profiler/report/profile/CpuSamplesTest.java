@@ -97,18 +97,11 @@ class CpuSamplesTest {
                         function.withCallAsLongAs(Profiles.function("g", 100))))
                 .extracting(FunctionProfile::cpuNanos)
                 .containsOnly(OptionalLong.of(4_000));
-        assertThat(function.withoutTotal().cpuError()).hasValue(0.5);
-        FunctionProfile other = function.with(
-                1,
-                OptionalDouble.empty(),
-                1,
-                OptionalLong.empty(),
-                OptionalLong.empty(),
-                OptionalDouble.empty(),
-                OptionalDouble.empty(),
-                Latency.NONE);
+        assertThat(function.withoutTotal().cpu().selfError()).hasValue(0.5);
+        FunctionProfile other =
+                function.with(1, OptionalDouble.empty(), 1, Latency.NONE, FunctionProfile.Times.UNKNOWN);
         assertThat(other.cpuNanos()).isEmpty();
-        assertThat(other.cpuError()).isEmpty();
+        assertThat(other.cpu().selfError()).isEmpty();
     }
 
     @Test

@@ -44,23 +44,14 @@ public final class Profiles {
         LatencyBuilder latency = new LatencyBuilder();
         LongStream.of(nanos).forEach(latency::add);
         return new FunctionProfile(
-                name,
-                name,
-                "/src/a.c",
-                1,
-                "/opt/app",
-                nanos.length,
-                true,
-                OptionalDouble.empty(),
-                false,
-                nanos.length,
-                nanos.length == 0
-                        ? OptionalLong.empty()
-                        : OptionalLong.of(LongStream.of(nanos).sum()),
-                OptionalLong.empty(),
-                OptionalDouble.empty(),
-                OptionalDouble.empty(),
-                latency.build(1),
+                new FunctionProfile.Code(name, name, "/src/a.c", 1, "/opt/app"),
+                new FunctionProfile.Calls(nanos.length, true, OptionalDouble.empty()),
+                new FunctionProfile.Timed(false, nanos.length, latency.build(1)),
+                FunctionProfile.Times.of(
+                        nanos.length == 0
+                                ? OptionalLong.empty()
+                                : OptionalLong.of(LongStream.of(nanos).sum()),
+                        OptionalLong.empty()),
                 true);
     }
 

@@ -82,8 +82,8 @@ class PcSamplesReaderTest {
                         tuple("rare", OptionalLong.of(3_000_000)),
                         tuple("loop", OptionalLong.of(100_000_000)),
                         tuple("unused", OptionalLong.empty()));
-        assertThat(functions.get(2).cpuError()).hasValueCloseTo(0.196, within(1e-9));
-        assertThat(functions.get(3).cpuError()).isEmpty();
+        assertThat(functions.get(2).cpu().selfError()).hasValueCloseTo(0.196, within(1e-9));
+        assertThat(functions.get(3).cpu().selfError()).isEmpty();
         assertThat(functions.get(0).selfNanos()).isPresent();
     }
 
@@ -96,7 +96,7 @@ class PcSamplesReaderTest {
         Profile profile = read(image);
 
         assertThat(profile.cpu().weight()).isCloseTo(8.2, within(1e-9));
-        assertThat(profile.functions().getFirst().cpuError()).hasValueCloseTo(0.196, within(1e-9));
+        assertThat(profile.functions().getFirst().cpu().selfError()).hasValueCloseTo(0.196, within(1e-9));
     }
 
     @Test
@@ -247,10 +247,10 @@ class PcSamplesReaderTest {
         List<FunctionProfile> functions = read(image).functions();
 
         assertThat(functions)
-                .extracting(function -> function.cpuTotalNanos().orElse(0))
+                .extracting(function -> function.cpu().totalNanos().orElse(0))
                 .startsWith(30_000_000L, 25_000_000L, 25_000_000L, 0L);
         assertThat(functions.get(0).cpuNanos()).isEmpty();
-        assertThat(functions.get(0).cpuTotalError()).hasValueCloseTo(1.96 / Math.sqrt(30), within(1e-9));
+        assertThat(functions.get(0).cpu().totalError()).hasValueCloseTo(1.96 / Math.sqrt(30), within(1e-9));
     }
 
     /// Its samples are its own, though they were taken before it had a probe; and so are those of a part that was

@@ -79,11 +79,11 @@ class SessionReaderTest {
         assertThat(facts.pid()).isEqualTo(4711);
         assertThat(facts.started()).isEqualTo(Instant.ofEpochSecond(1_700_000_000));
         assertThat(facts.ended()).isEqualTo(Instant.ofEpochSecond(1_700_000_002));
-        assertThat(facts.exitStatus()).hasValue(3);
-        assertThat(facts.exitSignal()).hasValue(0);
+        assertThat(facts.process().exitStatus()).hasValue(3);
+        assertThat(facts.process().exitSignal()).hasValue(0);
         assertThat(facts.tscHz()).hasValue(1e9);
         assertThat(facts.elapsedNanos()).hasValue(2_000_000_000L);
-        assertThat(facts.threads()).isEqualTo(2);
+        assertThat(facts.process().threads()).isEqualTo(2);
         assertThat(facts.exact()).isTrue();
     }
 
@@ -92,16 +92,16 @@ class SessionReaderTest {
         SessionFacts facts = read(SessionImage.exactSample()).session();
 
         assertThat(facts.ended()).isNull();
-        assertThat(facts.exitStatus()).isEmpty();
-        assertThat(facts.exitSignal()).isEmpty();
+        assertThat(facts.process().exitStatus()).isEmpty();
+        assertThat(facts.process().exitSignal()).isEmpty();
     }
 
     @Test
     void shouldKnowNoStatusOfAKilledProgram() throws IOException {
         SessionFacts facts = read(SessionImage.exactSample().ended(-1, 9)).session();
 
-        assertThat(facts.exitStatus()).isEmpty();
-        assertThat(facts.exitSignal()).hasValue(9);
+        assertThat(facts.process().exitStatus()).isEmpty();
+        assertThat(facts.process().exitSignal()).hasValue(9);
     }
 
     @Test
@@ -425,7 +425,7 @@ class SessionReaderTest {
         assertThat(function.callsExact()).isTrue();
         assertThat(function.sampled()).isEqualTo(3);
         assertThat(function.totalNanos()).hasValue(302 * 900 / 3);
-        assertThat(function.totalError()).isPresent();
+        assertThat(function.times().totalError()).isPresent();
         assertThat(function.latency().maxNanos()).hasValue(600);
     }
 
@@ -566,7 +566,7 @@ class SessionReaderTest {
         assertThat(functions)
                 .extracting(FunctionProfile::totalNanos)
                 .containsExactly(OptionalLong.empty(), OptionalLong.of(64_000));
-        assertThat(functions.get(many).totalError().orElseThrow()).isGreaterThan(0.2);
+        assertThat(functions.get(many).times().totalError().orElseThrow()).isGreaterThan(0.2);
     }
 
     @Test
@@ -678,7 +678,7 @@ class SessionReaderTest {
                     .extracting(
                             edge -> edge.caller().name(), edge -> edge.callee().name(), CallEdge::calls)
                     .containsExactly(tuple("main", "work", 5L));
-            assertThat(later.session().agentNanos()).isEqualTo(10_000_000);
+            assertThat(later.session().costs().agentNanos()).isEqualTo(10_000_000);
             assertThat(later.session().elapsedNanos()).hasValue(1_000_000_000);
         }
     }
@@ -773,7 +773,7 @@ class SessionReaderTest {
 
             assertThat(before).isEqualTo(4);
             assertThat(after.functions().get(1).calls()).isEqualTo(204);
-            assertThat(after.session().threads()).isEqualTo(102);
+            assertThat(after.session().process().threads()).isEqualTo(102);
         }
     }
 
@@ -1015,13 +1015,13 @@ class SessionReaderTest {
     @Test
     void shouldNotTakeASpareBlockForAThread() throws IOException {
         SessionImage image = SessionImage.exactSample();
-        int threads = factsOf(image).threads();
+        int threads = factsOf(image).process().threads();
         long spare = image.thread(0);
-        assertThat(factsOf(image).threads()).isEqualTo(threads);
+        assertThat(factsOf(image).process().threads()).isEqualTo(threads);
 
         image.count(spare, 0, 1);
 
-        assertThat(factsOf(image).threads()).isEqualTo(threads + 1);
+        assertThat(factsOf(image).process().threads()).isEqualTo(threads + 1);
     }
 
     private SessionFacts factsOf(SessionImage image) throws IOException {

@@ -54,21 +54,10 @@ public class ComparisonTest {
     private static FunctionProfile inFile(String file, long... nanos) {
         FunctionProfile any = Profiles.function("init", nanos);
         return new FunctionProfile(
-                any.name(),
-                any.symbol(),
-                file,
-                any.line(),
-                any.image(),
-                any.calls(),
-                any.callsExact(),
-                any.callsError(),
-                any.exact(),
-                any.sampled(),
-                any.totalNanos(),
-                any.selfNanos(),
-                OptionalDouble.empty(),
-                OptionalDouble.empty(),
-                any.latency(),
+                new FunctionProfile.Code(any.name(), any.symbol(), file, any.line(), any.image()),
+                new FunctionProfile.Calls(any.calls(), any.callsExact(), any.callsError()),
+                new FunctionProfile.Timed(any.exact(), any.sampled(), any.latency()),
+                FunctionProfile.Times.of(any.totalNanos(), any.selfNanos()),
                 any.on());
     }
 
@@ -149,11 +138,9 @@ public class ComparisonTest {
                 1,
                 OptionalDouble.empty(),
                 1,
-                timed.totalNanos(),
-                timed.selfNanos(),
-                OptionalDouble.of(error),
-                OptionalDouble.of(error),
-                timed.latency());
+                timed.latency(),
+                new FunctionProfile.Times(
+                        timed.totalNanos(), OptionalDouble.of(error), timed.selfNanos(), OptionalDouble.of(error)));
     }
 
     @Test

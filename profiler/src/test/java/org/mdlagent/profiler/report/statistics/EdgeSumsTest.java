@@ -199,14 +199,14 @@ class EdgeSumsTest {
         half.set(MIDDLE, with(MIDDLE, 100, OptionalDouble.of(0.1), 50, 100_000));
         FunctionProfile known = withSelf(half).get(MIDDLE);
         assertThat(total(known)).hasValue(10_000);
-        assertThat(known.totalError().orElseThrow())
+        assertThat(known.times().totalError().orElseThrow())
                 .as("of the time of all calls, relative to the tenth that is left")
                 .isGreaterThan(1);
         assertThat(known.shownTotalNanos()).isEmpty();
     }
 
     private static boolean isGuess(FunctionProfile function) {
-        return Double.isInfinite(function.selfError().orElse(0));
+        return Double.isInfinite(function.times().selfError().orElse(0));
     }
 
     @Test
@@ -260,11 +260,8 @@ class EdgeSumsTest {
                 calls,
                 callsError,
                 sampled,
-                OptionalLong.of(nanos),
-                OptionalLong.empty(),
-                OptionalDouble.empty(),
-                OptionalDouble.empty(),
-                one.latency());
+                one.latency(),
+                FunctionProfile.Times.of(OptionalLong.of(nanos), OptionalLong.empty()));
     }
 
     private TotalErrors errors(List<FunctionProfile> functions) throws Exception {

@@ -42,11 +42,8 @@ class TotalErrorsTest {
                         calls,
                         OptionalDouble.empty(),
                         nanos.length,
-                        OptionalLong.of(Math.round(mean * calls)),
-                        OptionalLong.empty(),
-                        OptionalDouble.empty(),
-                        OptionalDouble.empty(),
-                        Profiles.function("f", nanos).latency());
+                        Profiles.function("f", nanos).latency(),
+                        FunctionProfile.Times.of(OptionalLong.of(Math.round(mean * calls)), OptionalLong.empty()));
     }
 
     /// Of intervals from calls that were timed by chance, those that hold the truth.
@@ -95,11 +92,8 @@ class TotalErrorsTest {
                 function.calls(),
                 OptionalDouble.of(3),
                 function.sampled(),
-                function.totalNanos(),
-                OptionalLong.empty(),
-                OptionalDouble.empty(),
-                OptionalDouble.empty(),
-                function.latency());
+                function.latency(),
+                FunctionProfile.Times.of(function.totalNanos(), OptionalLong.empty()));
 
         TotalErrors errors = new TotalErrors(List.of(estimated), sampled);
 
