@@ -393,6 +393,12 @@ public final class ElfFile implements AutoCloseable {
         return file == null || lines == null ? null : new DwarfLines(file, lines, afterUnit);
     }
 
+    /// Functions and inlined calls, from this file or its debug file; null if neither has debug information.
+    public @Nullable DwarfScopes scopes() throws ElfFormatException {
+        ElfFile file = parts(".debug_info") == null ? debugFile() : this;
+        return file == null ? null : DwarfScopes.of(file);
+    }
+
     /// The contents of a section, read in parts; null if it is missing or empty.
     @Nullable
     SectionParts parts(String sectionName) throws ElfFormatException {

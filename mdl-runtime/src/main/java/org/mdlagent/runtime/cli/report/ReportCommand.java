@@ -60,7 +60,7 @@ public final class ReportCommand implements Callable<Integer> {
             paramLabel = "FORMAT",
             description =
                     "table (the default), json, csv, html, pprof, folded, speedscope, callgrind, perf (the text of perf"
-                            + " script), trace, lcov (for genhtml), fdata (for llvm-bolt) or prometheus (as text, with classic histograms; mdl serve has native"
+                            + " script), trace, lcov (for genhtml), fdata (for llvm-bolt), llvm-sample (for clang) or prometheus (as text, with classic histograms; mdl serve has native"
                             + " ones).")
     private String format = "table";
 

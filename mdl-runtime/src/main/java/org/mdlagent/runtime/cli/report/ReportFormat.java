@@ -14,6 +14,8 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
+import org.mdlagent.arch.elf.DwarfLines;
+import org.mdlagent.arch.elf.DwarfScopes;
 import org.mdlagent.arch.elf.ElfFile;
 import org.mdlagent.profiler.Collected;
 import org.mdlagent.profiler.report.exposition.PrometheusReport;
@@ -25,6 +27,7 @@ import org.mdlagent.profiler.report.format.CsvReport;
 import org.mdlagent.profiler.report.format.FoldedReport;
 import org.mdlagent.profiler.report.format.JsonReport;
 import org.mdlagent.profiler.report.format.LcovReport;
+import org.mdlagent.profiler.report.format.LlvmSampleReport;
 import org.mdlagent.profiler.report.format.PerfScriptReport;
 import org.mdlagent.profiler.report.format.PprofReport;
 import org.mdlagent.profiler.report.format.SlowCallsTable;
@@ -59,7 +62,8 @@ public enum ReportFormat {
     PERF,
     TRACE,
     LCOV,
-    FDATA;
+    FDATA,
+    LLVM_SAMPLE;
 
     private static final int TABLE_LIMIT = 24;
     private static final int SLOW_LIMIT = 5;
@@ -85,11 +89,12 @@ public enum ReportFormat {
             case "trace" -> TRACE;
             case "lcov" -> LCOV;
             case "fdata" -> FDATA;
+            case "llvm-sample" -> LLVM_SAMPLE;
             default ->
                 throw CommandFailure.usage(
                         "there is no format " + name,
                         "there are table, json, csv, html, pprof, prometheus, folded, speedscope, callgrind, perf,"
-                                + " trace, lcov and fdata");
+                                + " trace, lcov, fdata and llvm-sample");
         };
     }
 
@@ -121,7 +126,7 @@ public enum ReportFormat {
     /// @param ordered whether an order or a number of functions is chosen
     /// @param named   whether functions are chosen by name
     void checkChoice(boolean ordered, boolean named) {
-        boolean showsAll = this == TRACE || this == LCOV || this == FDATA || PATHS.contains(this);
+        boolean showsAll = this == TRACE || this == LCOV || isForCompilers() || PATHS.contains(this);
         if ((ordered || named && this != LCOV) && showsAll) {
             throw CommandFailure.usage(
                     lowerCase() + " shows all functions, in an order of its own",
@@ -132,7 +137,7 @@ public enum ReportFormat {
     /// Refuses a range of time if the format does not support it: Prometheus needs counters that only grow,
     /// and the last calls of each thread do not come from slices.
     void checkRange(boolean ranged) {
-        if (ranged && (this == PROMETHEUS || this == TRACE || this == FDATA)) {
+        if (ranged && (this == PROMETHEUS || this == TRACE || isForCompilers())) {
             throw CommandFailure.usage(
                     lowerCase() + " has no ranges of time", "leave --from and --to out, or choose another format");
         }
@@ -153,10 +158,18 @@ public enum ReportFormat {
         if (this == FDATA && session.collected() != Collected.ARCS) {
             throw CommandFailure.usage("fdata: the session does not know branches", "record with mdl collect arcs");
         }
+        if (this == LLVM_SAMPLE && !session.collected().hasBlocks()) {
+            throw CommandFailure.usage(
+                    "llvm-sample: the session does not know how often blocks ran", "record with mdl collect blocks");
+        }
         if (session.exact() && session.collected() != Collected.SLOW && this == TRACE) {
             throw CommandFailure.usage(
                     "trace: an exact session keeps no single calls", "record without --exact, or with mdl run --slow");
         }
+    }
+
+    private boolean isForCompilers() {
+        return this == FDATA || this == LLVM_SAMPLE;
     }
 
     /// The message for a report with nothing to show; null if there is something.
@@ -184,7 +197,7 @@ public enum ReportFormat {
     }
 
     public String lowerCase() {
-        return name().toLowerCase(Locale.ROOT);
+        return name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
 
     /// @param reader of the profile's session
@@ -234,6 +247,7 @@ public enum ReportFormat {
             case TRACE -> trace(reader, profile, slow, text);
             case LCOV -> LcovReport.write(profile, blocks, text);
             case FDATA -> branches(reader, profile, blocks, text);
+            case LLVM_SAMPLE -> lines(reader, profile, blocks, text);
         }
         text.flush();
     }
@@ -241,22 +255,48 @@ public enum ReportFormat {
     /// Branches of the image that executed the most instructions.
     private static void branches(SessionReader reader, Profile profile, List<FunctionBlocks> blocks, Writer text)
             throws IOException {
+        List<FunctionBlocks> busiest = ofBusiestImage(blocks, FDATA);
+        try (ElfFile file = file(reader, profile, busiest, FDATA)) {
+            BoltReport.write(busiest, file.symbols(), text);
+        }
+    }
+
+    /// Source lines of that image.
+    private static void lines(SessionReader reader, Profile profile, List<FunctionBlocks> blocks, Writer text)
+            throws IOException {
+        List<FunctionBlocks> busiest = ofBusiestImage(blocks, LLVM_SAMPLE);
+        try (ElfFile file = file(reader, profile, busiest, LLVM_SAMPLE)) {
+            DwarfLines lines = file.lines();
+            DwarfScopes scopes = file.scopes();
+            if (lines == null || scopes == null || LlvmSampleReport.write(busiest, lines, scopes, text) == 0) {
+                throw CommandFailure.failed(
+                        "llvm-sample: " + busiest.getFirst().function().image() + " has no debug information",
+                        "compile with -g, or install the program's debug file");
+            }
+        }
+    }
+
+    private static List<FunctionBlocks> ofBusiestImage(List<FunctionBlocks> blocks, ReportFormat format) {
         Map<String, List<FunctionBlocks>> byImage = blocks.stream()
                 .collect(Collectors.groupingBy(function -> function.function().image()));
-        String image = byImage.entrySet().stream()
-                .max(Comparator.comparingDouble(each -> each.getValue().stream()
-                        .mapToDouble(FunctionBlocks::executed)
-                        .sum()))
-                .map(Map.Entry::getKey)
-                .orElseThrow(() -> CommandFailure.failed("fdata: no function has arcs", "agent.log may say why"));
-        try (ElfFile file = reader.file(profile, image)) {
-            if (file == null) {
-                throw CommandFailure.failed(
-                        "fdata: " + image + " has no build id, or is not the file that ran",
-                        "link with --build-id, and keep the file");
-            }
-            BoltReport.write(byImage.getOrDefault(image, List.of()), file.symbols(), text);
+        return byImage.values().stream()
+                .max(Comparator.comparingDouble(each ->
+                        each.stream().mapToDouble(FunctionBlocks::executed).sum()))
+                .orElseThrow(() -> CommandFailure.failed(
+                        format.lowerCase() + ": no function has block counts", "agent.log may say why"));
+    }
+
+    private static ElfFile file(
+            SessionReader reader, Profile profile, List<FunctionBlocks> ofImage, ReportFormat format)
+            throws IOException {
+        String image = ofImage.getFirst().function().image();
+        ElfFile file = reader.file(profile, image);
+        if (file == null) {
+            throw CommandFailure.failed(
+                    format.lowerCase() + ": " + image + " has no build id, or is not the file that ran",
+                    "link with --build-id, and keep the file");
         }
+        return file;
     }
 
     /// Slow calls, if the report covers the whole session.
