@@ -173,8 +173,10 @@ struct mdl_function {
   uint32_t line;        /*  84 0 when unknown */
   uint32_t image;       /*  88 path of the ELF file */
   uint32_t exit_sites;  /*  92 number of exit sites in site_list */
-  double calls;         /*  96 estimate: counted while the entries are on, else scaled from slices */
-  double calls_variance; /* 104 of that estimate */
+  double calls;         /*  96 estimate, without `unseen`: counted while the entries are on, else scaled from slices */
+  float calls_variance; /* 104 of that estimate */
+  float unseen;         /* 108 CPU time since the session began in which its calls were not seen, divided by that in which they
+                               were */
   uint64_t site_list;   /* 112 uint32_t site indices: exits first, then entries */
   uint32_t entry_sites; /* 120 */
   uint32_t whole;       /* 124 sampled mode: 1 if the entries have been on since the session began;

@@ -68,7 +68,7 @@ public record FunctionRecord(long address) {
 
     /// Variance of [#calls].
     public double callsVariance() {
-        return Double.longBitsToDouble(Memory.getLong(address + FunctionDescriptor.CALLS_VARIANCE));
+        return Float.intBitsToFloat(Memory.getInt(address + FunctionDescriptor.CALLS_VARIANCE));
     }
 
     /// Address of its newest caller (`struct mdl_edge`), 0 before the first.

@@ -103,8 +103,7 @@ final class CallEstimate {
         }
     }
 
-    /// Adds a gap in which the probes were off unexpectedly. Its rate is taken to be the average over all
-    /// known CPU time, before and after the gap.
+    /// Adds a gap in which the probes were off unexpectedly, or were not there yet.
     void addGap(double nanos) {
         gaps += nanos;
     }
@@ -227,10 +226,9 @@ final class CallEstimate {
         return waiting * (waitingInSlices >= SLICE_NANOS ? waitingCalls / waitingInSlices : lateRate());
     }
 
-    /// Estimated calls in gaps. A rate is extrapolated to no more time than it was observed in: the first
-    /// milliseconds of a program, its initialization, say little about the following seconds.
-    private double gapCalls() {
-        return gaps == 0 || observed == 0 ? 0 : (exact + blocks) * Math.min(1, gaps / observed);
+    /// CPU time of gaps divided by the CPU time in which calls were seen. [#calls] has no calls of gaps.
+    double unseen() {
+        return gaps == 0 ? 0 : gaps / observed;
     }
 
     private double lateRate() {
@@ -246,15 +244,15 @@ final class CallEstimate {
         return isKnown() ? lateRate() : Double.NaN;
     }
 
-    /// The function's calls so far.
+    /// The function's calls so far, without those of gaps.
     double calls() {
-        return exact + blocks + gapCalls() + waitingCalls();
+        return exact + blocks + waitingCalls();
     }
 
     /// Variance of a normal distribution whose 95 % interval is as wide as that of [#calls].
     double variance() {
         double waited = slices == 0 && !isKnown() ? RATE_MAX * waiting : waitingCalls();
-        double unmet = guessed + gapCalls() + waited;
+        double unmet = guessed + waited;
         double guess = square(unmet / Confidence.QUANTILE_95) + square(doubtful / Confidence.QUANTILE_95);
         if (slices == 0) {
             return guess;

@@ -142,7 +142,7 @@ final class CallEstimates {
                 estimate(i).addGap(all - open);
             }
             counted[i] += fresh;
-            changed[i] |= isSliced(i) || fresh != 0;
+            changed[i] |= isSliced(i) || fresh != 0 || estimate(i).unseen() > 0;
         }
         cpuAtLook = readings.cpu();
         tscAtLook = readings.tsc();
@@ -179,10 +179,14 @@ final class CallEstimates {
                 changed[i] = false;
                 long record = probes.function(i);
                 Memory.putDouble(record + FunctionDescriptor.CALLS, estimate(i).calls());
-                Memory.putDouble(
-                        record + FunctionDescriptor.CALLS_VARIANCE, estimate(i).variance());
+                putFloat(record + FunctionDescriptor.CALLS_VARIANCE, estimate(i).variance());
+                putFloat(record + FunctionDescriptor.UNSEEN, estimate(i).unseen());
             }
         }
         Memory.putLong(header + HeaderDescriptor.CALLS_TSC, readings.tsc());
+    }
+
+    private static void putFloat(long address, double value) {
+        Memory.putInt(address, Float.floatToRawIntBits((float) value));
     }
 }

@@ -50,40 +50,31 @@ class CallEstimateTest {
         assertThat(estimate.calls()).isCloseTo(11 * LOOK * 0.01, within(0.05 * 11 * LOOK * 0.01));
     }
 
+    /// The reader extrapolates, because the rate of all time may become known only later.
     @Test
-    void shouldTakeTheLastRateForAGapAndSayHowLittleThatIs() {
+    void shouldTellHowMuchTimeWasNotSeen() {
         CallEstimate estimate = new CallEstimate(0);
         estimate.addExact(1_000_000, LOOK);
+        assertThat(estimate.unseen()).isZero();
 
         estimate.addGap(LOOK);
+        estimate.addGap(LOOK);
+        assertThat(estimate.unseen()).isCloseTo(2, within(1e-9));
+        assertThat(estimate.calls()).isCloseTo(1_000_000, within(1.0));
+        assertThat(estimate.variance()).isZero();
 
-        assertThat(estimate.calls()).isCloseTo(2_000_000, within(1.0));
-        assertThat(Math.sqrt(estimate.variance()) * Confidence.QUANTILE_95).isCloseTo(1_000_000, within(1.0));
-    }
-
-    /// The program has just begun when the agent gets no processor, and probes go off.
-    @Test
-    void shouldNotExtrapolateTheFirstMillisecondsToALongGap() {
-        CallEstimate estimate = new CallEstimate(0);
-        estimate.addExact(1, 20e6);
-
-        estimate.addGap(380e6);
-
-        assertThat(estimate.calls()).isBetween(1.0, 2.0);
-    }
-
-    /// It has run on since, without a call.
-    @Test
-    void shouldFillAGapByTheRateOfAllTimeThatIsKnown() {
-        CallEstimate estimate = new CallEstimate(0);
-        estimate.addExact(1, 20e6);
-        estimate.addGap(380e6);
-
-        for (int i = 0; i < 50; i++) {
+        for (int i = 0; i < 19; i++) {
             estimate.addExact(0, LOOK);
         }
+        assertThat(estimate.unseen()).isCloseTo(0.1, within(1e-9));
+    }
 
-        assertThat(estimate.calls()).isCloseTo(1, within(0.05));
+    @Test
+    void shouldKnowNothingOfAFunctionThatWasNeverSeen() {
+        CallEstimate estimate = new CallEstimate(0);
+        estimate.addGap(LOOK);
+
+        assertThat(estimate.unseen()).isInfinite();
     }
 
     /// The function is called for the first time after three seconds, and becomes sliced then.

@@ -95,18 +95,27 @@ public record FunctionBytes(SessionBytes bytes, long at) {
         return bytes.getInt(at + FunctionDescriptor.WHOLE) == FunctionDescriptor.WHOLE_INTERRUPTED;
     }
 
-    /// Estimated calls.
+    /// CPU time in which calls were not seen, divided by that in which they were.
+    public double unseen() throws IOException {
+        return getFloat(FunctionDescriptor.UNSEEN);
+    }
+
+    /// Estimated calls, without unseen ones.
     public double calls() throws IOException {
         return bytes.getDouble(at + FunctionDescriptor.CALLS);
     }
 
     public double callsVariance() throws IOException {
-        return bytes.getDouble(at + FunctionDescriptor.CALLS_VARIANCE);
+        return getFloat(FunctionDescriptor.CALLS_VARIANCE);
     }
 
     /// Address of its newest caller edge, 0 when none is known.
     public long callers() throws IOException {
         return bytes.getLong(at + FunctionDescriptor.CALLERS);
+    }
+
+    private double getFloat(long field) throws IOException {
+        return Float.intBitsToFloat(bytes.getInt(at + field));
     }
 
     private boolean hasFlag(int flag) throws IOException {

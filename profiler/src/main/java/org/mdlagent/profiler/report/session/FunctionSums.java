@@ -20,6 +20,9 @@ final class FunctionSums {
     /// extrapolated.
     private static final double UNTOLD_MAX = 1;
 
+    /// Least number of slices that timed a sliced function: one may have met a burst that is like nothing else.
+    private static final double INDEPENDENT_MIN = 3;
+
     /// Share of a sliced function's calls that its timed calls must stand for. Until a slice times a busy function,
     /// only its very first calls are: they took longer, because nothing was in the caches yet.
     private static final double TIMED_PART_MIN = 0.1;
@@ -140,9 +143,10 @@ final class FunctionSums {
 
     /// @param known     durations of the timed calls
     /// @param selfNanos below 0 if other functions are sampled, so that callees are known only from edges
+    /// @param reports   calls that told their caller
     /// @param complete  whether no thread's calls are missing
-    FunctionProfile profile(Latency known, double selfNanos, boolean complete) throws IOException {
-        return exact ? exactly(known, selfNanos, complete) : estimated(known, complete);
+    FunctionProfile profile(Latency known, double selfNanos, long reports, boolean complete) throws IOException {
+        return exact ? exactly(known, selfNanos, complete) : estimated(known, reports, complete);
     }
 
     long selfTicks() {
@@ -162,23 +166,28 @@ final class FunctionSums {
     }
 
     /// Calls are estimated, unless the probes were on all the time: then each was counted.
-    private FunctionProfile estimated(Latency durations, boolean complete) throws IOException {
+    private FunctionProfile estimated(Latency durations, long reports, boolean complete) throws IOException {
         double estimate = function.calls();
         double variance = function.callsVariance();
-        if (!(estimate >= 0 && estimate < Long.MAX_VALUE) || !(variance >= 0)) {
+        if (!(estimate >= 0 && estimate < Long.MAX_VALUE) || !(variance >= 0) || !(function.unseen() >= 0)) {
             throw function.bytes().damaged("an estimate of calls is " + estimate + " with variance " + variance);
         }
         boolean whole = complete && function.isWhole();
-        // The extrapolation; its error covers rates from zero to twice the rate before.
-        double since = whole || untold > UNTOLD_MAX ? 0 : estimate * untold;
-        double deviation = since / Confidence.QUANTILE_95;
-        // If the function was stopped, its calls since are unknown: the rest is a lower bound.
-        boolean known = !function.isStopped() && (whole || untold <= UNTOLD_MAX);
-        double told = known ? estimate + since : estimate - Confidence.QUANTILE_95 * Math.sqrt(variance);
+        double unseen = whole ? 0 : function.unseen();
+        // If the function was stopped, its calls since are unknown: the rest is a lower bound. A rate is extrapolated
+        // to no
+        // more time than it was observed in: the first milliseconds of a program say little about the following
+        // seconds.
+        boolean known = whole || (!function.isStopped() && untold <= UNTOLD_MAX && unseen <= 1);
+        // The extrapolation; its error covers rates from zero to twice the rate that was seen.
+        double missed = whole || !known ? 0 : estimate * (unseen + untold);
+        double deviation = missed / Confidence.QUANTILE_95;
+        double told = known ? estimate + missed : estimate - Confidence.QUANTILE_95 * Math.sqrt(variance);
         long calls = Math.max(whole ? entered : Math.max(Math.round(told), entered), timed);
         OptionalDouble error =
                 known ? Confidence.relativeError(variance + deviation * deviation, calls) : OptionalDouble.empty();
-        if (function.isSliced() && durations.count() < TIMED_PART_MIN * calls) {
+        boolean few = independent(reports) < INDEPENDENT_MIN || durations.count() < TIMED_PART_MIN * calls;
+        if (function.isSliced() && !function.isWhole() && few) {
             return profile(Latency.NONE, 0, calls, whole, error, OptionalLong.empty(), OptionalLong.empty());
         }
         return profile(durations, timed, calls, whole, error, durations.totalNanosOf(calls), OptionalLong.empty());

@@ -154,10 +154,10 @@ final class ProfileReader {
         for (int i = 0; i < sums.size(); i++) {
             FunctionSums sum = sums.get(i);
             Latency latency = sum.latency.build(nanosPerUnit);
+            long reports = edges.samples(i);
             sum.read(() -> {
-                FunctionProfile profile =
-                        sum.profile(latency, allExact ? sum.selfTicks() * nanosPerUnit : -1, complete);
-                profiles.add(profile);
+                double self = allExact ? sum.selfTicks() * nanosPerUnit : -1;
+                profiles.add(sum.profile(latency, self, reports, complete));
             });
             if (sum.isDamaged()) {
                 edges.withhold(i);

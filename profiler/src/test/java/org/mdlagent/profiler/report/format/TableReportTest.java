@@ -13,6 +13,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.mdlagent.arch.layout.EdgeDescriptor;
+import org.mdlagent.arch.layout.FunctionDescriptor;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.layout.ThreadDescriptor;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
@@ -174,6 +175,7 @@ class TableReportTest {
         SessionImage image = SessionImage.sampledSample();
         int wait = image.function("wait");
         image.estimate(wait, 2, 0);
+        image.putInt(image.functionAt(wait) + FunctionDescriptor.MEAN, 1);
         image.timedRow(wait, 1_500_000_000, 1_500_000_000);
         image.thread(102);
         image.count(image.thread(103), wait, 2);

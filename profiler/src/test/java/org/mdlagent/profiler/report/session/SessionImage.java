@@ -121,6 +121,7 @@ public final class SessionImage {
         long at = functions + index * FunctionDescriptor.SIZE;
         putLong(at + FunctionDescriptor.ADDRESS, 0x401000 + index);
         putInt(at + FunctionDescriptor.INDEX, index);
+        putInt(at + FunctionDescriptor.MEAN, 1);
         putInt(at + FunctionDescriptor.NAME, string(name));
         putInt(at + FunctionDescriptor.SYMBOL, string(symbol));
         putInt(at + FunctionDescriptor.FILE, file.isEmpty() ? 0 : string(file));
@@ -198,8 +199,9 @@ public final class SessionImage {
     public void estimate(int function, double calls, double variance) {
         long at = functionAt(function);
         putInt(at + FunctionDescriptor.STATE, FunctionDescriptor.STATE_EXPIRED);
+        putInt(at + FunctionDescriptor.MEAN, 0);
         putDouble(at + FunctionDescriptor.CALLS, calls);
-        putDouble(at + FunctionDescriptor.CALLS_VARIANCE, variance);
+        putInt(at + FunctionDescriptor.CALLS_VARIANCE, Float.floatToRawIntBits((float) variance));
     }
 
     /// What it knows of one whose probes were never off.

@@ -495,6 +495,31 @@ class SessionReaderTest {
         assertThat(hot.callsError()).isEmpty();
     }
 
+    /// Its probes came late.
+    @Test
+    void shouldAddTheCallsOfTheTimeInWhichNoneWasSeen() throws IOException {
+        SessionImage image = SessionImage.sampledSample();
+        image.putInt(image.functionAt(0) + FunctionDescriptor.UNSEEN, Float.floatToRawIntBits(0.5f));
+
+        FunctionProfile hot = read(image).functions().get(0);
+
+        assertThat(hot.calls()).isEqualTo(1_800_001);
+        assertThat(hot.callsError().getAsDouble()).isBetween(0.43, 0.45);
+    }
+
+    @Test
+    void shouldKnowTheLeastCallsWhereMostOfTheTimeWasNotSeen() throws IOException {
+        for (float unseen : new float[] {1.01f, 1e9f, Float.POSITIVE_INFINITY}) {
+            SessionImage image = SessionImage.sampledSample();
+            image.putInt(image.functionAt(0) + FunctionDescriptor.UNSEEN, Float.floatToRawIntBits(unseen));
+
+            FunctionProfile hot = read(image).functions().get(0);
+
+            assertThat(hot.calls()).isEqualTo(1_188_240);
+            assertThat(hot.areCallsLeast()).isTrue();
+        }
+    }
+
     @Test
     void shouldRejectATimeOfWaitingThatIsNone() {
         SessionImage image = SessionImage.sampledSample();
