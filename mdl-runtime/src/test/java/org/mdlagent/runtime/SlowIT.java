@@ -198,7 +198,8 @@ class SlowIT {
 
         assertThat(slow(HANDLER)).isGreaterThanOrEqualTo(100);
         assertThat(waiting(HANDLER, 28 * MILLI)).isGreaterThanOrEqualTo(67);
-        assertThat(report.get("overhead").get("probePercent").asDouble()).isLessThan(1);
+        // The budget and two standard errors of 2,500 samples of the CPU time.
+        assertThat(report.get("overhead").get("probePercent").asDouble()).isLessThan(1.5);
         long placed = all.stream()
                 .filter(call -> call.get("waitedIn") != null)
                 .map(call -> call.get("waitedIn").asText())
