@@ -222,8 +222,17 @@ static bool thrown;
 
 static jclass JNICALL find_class(JNIEnv *env, const char *name) {
   (void)env;
-  thrown = does("no-class") || strcmp(name, "org/mdlagent/runtime/Agent") != 0;
+  bool exists = strcmp(name, "org/mdlagent/runtime/Agent") == 0 || strcmp(name, "org/mdlagent/arch/shim/NativeApi") == 0;
+  thrown = does("no-class") || !exists;
   return thrown ? NULL : (jclass)&functions;
+}
+
+static jint JNICALL register_natives(JNIEnv *env, jclass type, const JNINativeMethod *methods, jint count) {
+  (void)env;
+  (void)type;
+  bool is_known = count == 1 && strcmp(methods->name, "call") == 0 && strcmp(methods->signature, "(JJJJ)J") == 0;
+  thrown = does("no-native") || !is_known;
+  return thrown ? JNI_ERR : JNI_OK;
 }
 
 static jmethodID JNICALL get_method(JNIEnv *env, jclass type, const char *name, const char *signature) {
@@ -328,6 +337,7 @@ jint JNICALL JNI_CreateJavaVM(JavaVM **vm, void **env, void *args) {
     return JNI_ENOMEM;
   }
   functions.FindClass = find_class;
+  functions.RegisterNatives = register_natives;
   functions.GetStaticMethodID = get_method;
   functions.CallStaticVoidMethodA = call_start;
   functions.ExceptionOccurred = exception_occurred;

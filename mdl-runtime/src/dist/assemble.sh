@@ -96,15 +96,17 @@ link_runtime() {
 # JVM has exactly the options that it has in use, or it refuses the cache. Paths are relative: options are split at blanks.
 create="-XX:AOTMode=create -XX:+AOTClassLinking"
 
-# The agent's: what it does in a program, from its start through some hundred epochs. The program has compiled-in probes, the library none.
+# The agent's: what it does in a program, from its start through some hundred epochs. The program has compiled-in probes,
+# the libraries none; one has a symbol table.
 cache_agent() {
     local options program tenths
     say "training the agent's cache"
     rm -rf "$work"/agent.* "$work/session"
     g++ -std=c++17 -O2 -pthread -finstrument-functions "$root/examples/wordfreq.cpp" -o "$work/wordfreq"
+    g++ -std=c++17 -O2 -fPIC -shared "$root/examples/wordfreq.cpp" -o "$work/libbare.so"
     # A calibration, of another machine: so that reading one is trained.
     install -D -m 644 src/dist/tmax-of-another-machine.properties "$work/state/mdl/tmax.properties"
-    (cd "$work" && LD_PRELOAD=$dist/lib/libmdlagent.so MDL_OPTIONS="wait,include=wordfreq!*,include=libm.so*!*,session=$work/session" XDG_STATE_HOME=$work/state \
+    (cd "$work" && LD_PRELOAD=$dist/lib/libmdlagent.so:$work/libbare.so MDL_OPTIONS="include=wordfreq!*,include=libbare.so!*,include=libm.so*!*,session=$work/session" XDG_STATE_HOME=$work/state \
         MDL_JVM_EXTRA="-XX:AOTMode=record -XX:AOTConfiguration=agent.conf -XX:-DisableAttachMechanism -XX:+StartAttachListener" \
         exec ./wordfreq 1000000000 1 >agent.out 2>&1) &
     program=$!
@@ -118,7 +120,7 @@ cache_agent() {
     wait "$program" || true
     rm -f "/tmp/.java_pid$program"
     [ -s "$work/agent.conf" ] || { say "the agent was not recorded:" >&2; cat "$work/agent.out" "$work/session/agent.log" >&2; exit 1; }
-    mapfile -t options < <(sed -e '/^-XX:AOTCache=/d' -e "s|@RUNTIME@|$runtime|; s|@SESSION@|$work|" "$root/native-shim/src/jvm-options.txt")
+    mapfile -t options < <(sed -e '/^#/d; /^-XX:AOTCache=/d' -e "s|@RUNTIME@|$runtime|; s|@SESSION@|$work|" "$root/native-shim/src/jvm-options.txt")
     (cd "$work" && "$runtime/bin/java" "${options[@]}" $create -XX:AOTConfiguration=agent.conf -XX:AOTCache=agent.aot) >>"$work/agent.out" 2>&1
     mv -f "$work/agent.aot" "$runtime/lib/"
 }

@@ -1,5 +1,6 @@
 #include "agent/jvm.h"
 
+#include "agent/native_call.h"
 #include "code/death.h"
 #include "code/rebind.h"
 #include "os/agent_threads.h"
@@ -164,13 +165,13 @@ static uint64_t heap_mib_max(void) {
   return mib > HEAP_MIB ? mib : HEAP_MIB;
 }
 
-static void add_heap(void) {
+static void add_heap(uint64_t mib) {
   char line[32];
-  int length = snprintf(line, sizeof line, "-Xmx%llum", (unsigned long long)heap_mib_max());
+  int length = snprintf(line, sizeof line, "-Xmx%llum", (unsigned long long)mib);
   add_option(line, (size_t)length, "");
 }
 
-static void collect_options(const char *runtime) {
+static void collect_options(const char *runtime, uint64_t heap_mib) {
   text_length = 0; /* the process that forked this one may have started */
   option_count = 0;
   add_hook("vfprintf", (void *)log_message);
@@ -182,7 +183,7 @@ static void collect_options(const char *runtime) {
   /* The JVM cannot use and create a cache at the same time. */
   bool makes_cache = strstr(options.jvm_extra, "-XX:AOT") != NULL;
   add_options(jvm_options_text, "\n", runtime, makes_cache);
-  add_heap();
+  add_heap(heap_mib);
   add_options(options.jvm_extra, " \t\n", runtime, false);
 }
 
@@ -202,7 +203,18 @@ static void describe(JNIEnv *env, const char *what) {
   agent_died(what, characters);
 }
 
+static bool register_natives(JNIEnv *env) {
+  static const JNINativeMethod call = {
+      .name = (char *)(uintptr_t)"call", .signature = (char *)(uintptr_t)"(JJJJ)J", .fnPtr = (void *)native_call};
+  jclass api = (*env)->FindClass(env, "org/mdlagent/arch/shim/NativeApi");
+  return api && (*env)->RegisterNatives(env, api, &call, 1) == JNI_OK;
+}
+
 static void call_agent(JNIEnv *env, const struct mdl_api *api) {
+  if (!register_natives(env)) {
+    describe(env, "the runtime image has no org.mdlagent.arch.shim.NativeApi.call");
+    return;
+  }
   jclass agent = (*env)->FindClass(env, "org/mdlagent/runtime/Agent");
   jmethodID start = agent ? (*env)->GetStaticMethodID(env, agent, "start", "(J)V") : NULL;
   if (!start) {
@@ -266,6 +278,7 @@ void jvm_run(const struct mdl_api *api) {
     agent_died("there is no JVM, or it is damaged", library);
     return;
   }
+  uint64_t heap_mib = heap_mib_max(); /* before the JVM's own text is loaded */
   void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
   if (!handle) {
     agent_died("there is no JVM", dlerror());
@@ -280,7 +293,7 @@ void jvm_run(const struct mdl_api *api) {
   hide_environment(runtime);
   rebind(handle, "mmap64", (const void *)map_for_this_process);
   rebind(handle, "munmap", (const void *)own_memory_unmap);
-  collect_options(runtime);
+  collect_options(runtime, heap_mib);
   JavaVMInitArgs arguments = {.version = JNI_VERSION_10, .nOptions = option_count, .options = jvm_options};
   JavaVM *vm;
   JNIEnv *env;

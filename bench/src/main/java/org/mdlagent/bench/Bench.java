@@ -75,6 +75,7 @@ public final class Bench {
             List<String> command = new ArrayList<>(List.of(
                     Path.of(System.getProperty("java.home"), "bin/java").toString(),
                     "--enable-native-access=ALL-UNNAMED",
+                    "--add-exports=java.base/jdk.internal.misc=ALL-UNNAMED",
                     "-Dmdl.root=" + System.getProperty("mdl.root"),
                     "-Djava.awt.headless=true"));
             command.addAll(properties);

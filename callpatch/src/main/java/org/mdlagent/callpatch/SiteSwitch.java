@@ -1,10 +1,9 @@
 package org.mdlagent.callpatch;
 
-import java.lang.foreign.Arena;
-import java.lang.foreign.ValueLayout;
 import java.util.List;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.shim.NativeApi;
+import org.mdlagent.arch.shim.NativeBuffer;
 
 /// Switches sites on and off with one store each, without waiting: step 5 of [CallPatch]. Java has no other
 /// way to do so. The words to store come from the session's table of sites.
@@ -51,9 +50,8 @@ public final class SiteSwitch {
     }
 
     private static void withIndices(List<Integer> sites, OfIndices action) {
-        try (Arena arena = Arena.ofConfined()) {
-            long indices = arena.allocate(ValueLayout.JAVA_INT, Math.max(1, sites.size()))
-                    .address();
+        try (NativeBuffer buffer = NativeBuffer.of((long) sites.size() * Integer.BYTES)) {
+            long indices = buffer.address();
             for (int i = 0; i < sites.size(); i++) {
                 Memory.putInt(indices + (long) i * Integer.BYTES, sites.get(i));
             }

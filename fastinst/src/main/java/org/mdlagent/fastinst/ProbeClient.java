@@ -1,8 +1,5 @@
 package org.mdlagent.fastinst;
 
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
@@ -17,6 +14,7 @@ import org.mdlagent.arch.shim.KernelEvent;
 import org.mdlagent.arch.shim.LiveThreads;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.shim.NativeApi;
+import org.mdlagent.arch.shim.NativeBuffer;
 import org.mdlagent.arch.site.SiteKind;
 import org.mdlagent.callpatch.SiteSwitch;
 
@@ -168,8 +166,10 @@ public final class ProbeClient {
     }
 
     private void attach(long function, int... probes) {
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment numbers = arena.allocateFrom(ValueLayout.JAVA_INT, probes);
+        try (NativeBuffer numbers = NativeBuffer.of((long) probes.length * Integer.BYTES)) {
+            for (int i = 0; i < probes.length; i++) {
+                Memory.putInt(numbers.address() + (long) i * Integer.BYTES, probes[i]);
+            }
             long status = api.attach(numbers.address(), probes.length, function);
             if (status == NO_PROBE) {
                 throw new IllegalArgumentException("no such probe, or the filters leave it out");

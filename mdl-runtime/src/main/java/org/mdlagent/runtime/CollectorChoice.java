@@ -10,7 +10,6 @@ import org.mdlagent.profiler.Collector;
 import org.mdlagent.profiler.ExactProfiler;
 import org.mdlagent.profiler.NoProfiler;
 import org.mdlagent.profiler.Rule;
-import org.mdlagent.profiler.Schedule;
 import org.mdlagent.profiler.ScheduledCollector;
 import org.mdlagent.profiler.SlowCallCollector;
 import org.mdlagent.profiler.TriggeredCollector;
@@ -69,7 +68,7 @@ record CollectorChoice(AgentOptions options) {
                     tscHz,
                     on -> log.line(on ? "collects: " + rule.text() : "waits for " + rule.text()));
         }
-        return isUnprofiled() || options.profiling().schedule().equals(Schedule.ALWAYS)
+        return isUnprofiled() || options.profiling().schedule().isAlways()
                 ? collector
                 : new ScheduledCollector(
                         collector, options.profiling().schedule(), probes::isLeftOut, System::nanoTime);

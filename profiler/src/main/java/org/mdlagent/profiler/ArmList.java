@@ -1,11 +1,10 @@
 package org.mdlagent.profiler;
 
-import java.lang.foreign.Arena;
-import java.lang.foreign.ValueLayout;
 import java.util.List;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.shim.NativeApi;
+import org.mdlagent.arch.shim.NativeBuffer;
 
 /// Functions whose probes are switched on or off together, by one call of the shim.
 public final class ArmList {
@@ -39,8 +38,8 @@ public final class ArmList {
         if (functions == 0) {
             // The capacity is unknown before there are functions.
             int most = Memory.getInt(api.session() + HeaderDescriptor.FUNCTION_CAPACITY);
-            functions = Arena.global().allocate(ValueLayout.JAVA_INT, most).address();
-            longest = Arena.global().allocate(ValueLayout.JAVA_LONG, most).address();
+            functions = NativeBuffer.forEver((long) most * Integer.BYTES);
+            longest = NativeBuffer.forEver((long) most * Long.BYTES);
         }
         Memory.putInt(functions + (long) size * Integer.BYTES, function);
         Memory.putLong(longest + (long) size * Long.BYTES, longestTicks);

@@ -16,6 +16,11 @@ public record Schedule(long afterMillis, long forMillis, long everyMillis) {
         }
     }
 
+    /// Whether it is [#ALWAYS].
+    public boolean isAlways() {
+        return afterMillis == 0 && forMillis == 0 && everyMillis == 0;
+    }
+
     /// Whether a period is on at this time.
     boolean isOn(long millis) {
         if (millis < afterMillis) {

@@ -1,7 +1,6 @@
 package org.mdlagent.arch.code;
 
 import java.io.IOException;
-import java.lang.foreign.Arena;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashSet;
@@ -9,6 +8,7 @@ import java.util.List;
 import java.util.Set;
 import org.mdlagent.arch.layout.TextDescriptor;
 import org.mdlagent.arch.shim.Memory;
+import org.mdlagent.arch.shim.NativeBuffer;
 
 /// The parts of some copies of text, which the shim shows or hides in one call.
 final class TextParts {
@@ -45,9 +45,8 @@ final class TextParts {
     /// @return 0, `-ENOENT`, `-ESTALE` if an image was unloaded all the same, `-ECANCELED` if the agent is dead
     /// @throws IOException if the kernel refuses a mapping
     long change(Change change, long field) throws IOException {
-        try (Arena arena = Arena.ofConfined()) {
-            long texts = arena.allocate(TextDescriptor.SIZE * Math.max(1, parts.size()), Long.BYTES)
-                    .address();
+        try (NativeBuffer buffer = NativeBuffer.of(TextDescriptor.SIZE * parts.size())) {
+            long texts = buffer.address();
             for (int i = 0; i < parts.size(); i++) {
                 CodeMemory.Mapping mapping = parts.get(i).mapping;
                 CodeMemory.write(mapping, mapping.alias(), texts + i * TextDescriptor.SIZE);

@@ -1,7 +1,5 @@
 package org.mdlagent.arch.shim;
 
-import java.lang.foreign.Arena;
-import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 import org.mdlagent.arch.layout.ApiDescriptor;
 
@@ -41,9 +39,8 @@ public final class Descriptors {
     /// The permanent number of a name; 0 if there is no room.
     public long number(String name) {
         byte[] bytes = name.getBytes(StandardCharsets.UTF_8);
-        try (Arena arena = Arena.ofConfined()) {
-            long at = arena.allocateFrom(name).address();
-            return api.descriptors(ApiDescriptor.FILES_INTERN, at, bytes.length, 0);
+        try (NativeBuffer at = NativeBuffer.of(name)) {
+            return api.descriptors(ApiDescriptor.FILES_INTERN, at.address(), bytes.length, 0);
         }
     }
 
@@ -51,9 +48,8 @@ public final class Descriptors {
     ///
     /// @param path absolute
     public long ofPath(String path) {
-        try (Arena arena = Arena.ofConfined()) {
-            return api.descriptors(
-                    ApiDescriptor.FILES_PATH, arena.allocateFrom(path).address(), 0, 0);
+        try (NativeBuffer at = NativeBuffer.of(path)) {
+            return api.descriptors(ApiDescriptor.FILES_PATH, at.address(), 0, 0);
         }
     }
 
@@ -62,9 +58,9 @@ public final class Descriptors {
     /// @param peer     a `struct sockaddr`
     /// @param accepted whether the peer has connected to us: then its port is left out
     public long ofPeer(byte[] peer, boolean accepted) {
-        try (Arena arena = Arena.ofConfined()) {
-            long at = arena.allocateFrom(ValueLayout.JAVA_BYTE, peer).address();
-            return api.descriptors(ApiDescriptor.FILES_PEER, at, peer.length, accepted ? 1 : 0);
+        try (NativeBuffer at = NativeBuffer.of(peer.length)) {
+            Memory.put(at.address(), peer);
+            return api.descriptors(ApiDescriptor.FILES_PEER, at.address(), peer.length, accepted ? 1 : 0);
         }
     }
 
@@ -121,9 +117,8 @@ public final class Descriptors {
 
     /// Sets the directory of relative paths.
     public void enter(String directory) {
-        try (Arena arena = Arena.ofConfined()) {
-            long unused = api.descriptors(
-                    ApiDescriptor.FILES_ENTER, arena.allocateFrom(directory).address(), 0, 0);
+        try (NativeBuffer at = NativeBuffer.of(directory)) {
+            long unused = api.descriptors(ApiDescriptor.FILES_ENTER, at.address(), 0, 0);
         }
     }
 

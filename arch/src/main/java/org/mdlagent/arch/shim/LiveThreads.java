@@ -1,6 +1,5 @@
 package org.mdlagent.arch.shim;
 
-import java.lang.foreign.Arena;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -107,9 +106,8 @@ public record LiveThreads(long process, int pid, List<Integer> threads) {
     private static List<Integer> of(NativeApi api, int pid) {
         int capacity = THREADS_FIRST;
         while (true) {
-            try (Arena arena = Arena.ofConfined()) {
-                long tids = arena.allocate((long) capacity * Integer.BYTES, Integer.BYTES)
-                        .address();
+            try (NativeBuffer buffer = NativeBuffer.of((long) capacity * Integer.BYTES)) {
+                long tids = buffer.address();
                 long count = api.threads(pid, tids, capacity);
                 if (count <= capacity) {
                     List<Integer> threads = new ArrayList<>();

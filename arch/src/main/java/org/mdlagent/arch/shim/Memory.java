@@ -1,46 +1,36 @@
 package org.mdlagent.arch.shim;
 
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
-import java.lang.invoke.VarHandle;
 import java.nio.charset.StandardCharsets;
+import jdk.internal.misc.Unsafe;
 
 /// Memory of this process by address: the session, the tables, program text that stays mapped.
 ///
-/// Accesses are not bounds-checked, so pass only addresses from the shim's allocator or from the dynamic linker's
-/// list of images. Ints and longs are naturally aligned, so each access is a single one for the processor. Use
-/// [NativeApi#store] for stores to code.
+/// Accesses are not bounds-checked, so pass only addresses from the shim's allocator, from the dynamic linker's
+/// list of images, or of a [NativeBuffer]. Ints and longs are naturally aligned, so each access is a single one for
+/// the processor. Use [NativeApi#store] for stores to code.
 ///
-/// The JDK generates method handles at the first use of each kind of access, which costs milliseconds at program
-/// start. So there are only two kinds, ints and longs; fences order stores, and bytes are copied.
+/// It uses the JDK's own accessor. Foreign memory would make method handles at the first use of each kind of access,
+/// 30 ms of CPU at each start; the interpreter, which runs most of a start, needs 0.5 us for each of its accesses.
 public final class Memory {
-    /// Up to this size, copying by words is faster than a bulk copy.
-    private static final int SMALL = 128;
-
-    private static final MemorySegment ALL = MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
-
-    /// Constants, so the compiler can inline them. All reads acquire, which is free on x86-64; C1 compiles plain
-    /// reads with a check for unaligned addresses, which makes draining a ring a third slower. Stores are plain,
-    /// because C1 puts a fence after a release store.
-    private static final VarHandle INT = ValueLayout.JAVA_INT.varHandle();
-    private static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle();
+    private static final Unsafe UNSAFE = Unsafe.getUnsafe();
 
     private Memory() {}
 
     public static byte getByte(long address) {
-        return (byte) (getLong(address & -Long.BYTES) >> (address & Long.BYTES - 1) * Byte.SIZE);
+        return UNSAFE.getByte(null, address);
     }
 
     public static void putByte(long address, byte value) {
-        put(address, new byte[] {value});
+        UNSAFE.putByte(null, address, value);
     }
 
+    /// An acquire read, which is free on x86-64.
     public static int getInt(long address) {
-        return (int) INT.getAcquire(ALL, address);
+        return UNSAFE.getIntVolatile(null, address);
     }
 
     public static void putInt(long address, int value) {
-        INT.set(ALL, address, value);
+        UNSAFE.putInt(null, address, value);
     }
 
     /// An acquire read; [#getInt] does not guarantee that.
@@ -48,17 +38,19 @@ public final class Memory {
         return getInt(address);
     }
 
+    /// C1 puts a full fence after a release store of the JDK, so this one is a fence for the compiler and a plain
+    /// store.
     public static void putIntRelease(long address, int value) {
-        VarHandle.releaseFence();
+        UNSAFE.storeFence();
         putInt(address, value);
     }
 
     public static long getLong(long address) {
-        return (long) LONG.getAcquire(ALL, address);
+        return UNSAFE.getLongVolatile(null, address);
     }
 
     public static void putLong(long address, long value) {
-        LONG.set(ALL, address, value);
+        UNSAFE.putLong(null, address, value);
     }
 
     /// Adds to a word that has no other writer.
@@ -72,7 +64,7 @@ public final class Memory {
     }
 
     public static void putLongRelease(long address, long value) {
-        VarHandle.releaseFence();
+        UNSAFE.storeFence();
         putLong(address, value);
     }
 
@@ -83,17 +75,7 @@ public final class Memory {
     /// Copies `length` bytes that start at `address` into a new array.
     public static byte[] copy(long address, int length) {
         byte[] bytes = new byte[length];
-        if (length > SMALL) {
-            MemorySegment.copy(ALL, ValueLayout.JAVA_BYTE, address, bytes, 0, length);
-            return bytes;
-        }
-        long word = 0;
-        for (int i = 0; i < length; i++) {
-            long at = address + i;
-            // Whole words, none of which touches a page without any of these bytes.
-            word = i == 0 || (at & Long.BYTES - 1) == 0 ? getLong(at & -Long.BYTES) : word;
-            bytes[i] = (byte) (word >> (at & Long.BYTES - 1) * Byte.SIZE);
-        }
+        UNSAFE.copyMemory(null, address, bytes, Unsafe.ARRAY_BYTE_BASE_OFFSET, length);
         return bytes;
     }
 
@@ -102,39 +84,29 @@ public final class Memory {
         copy(address, target, target.length);
     }
 
-    /// Copies longs that start at `address` into the first `length` of `target`.
+    /// Copies longs that start at `address` into the first `length` of `target`. No long is torn.
     public static void copy(long address, long[] target, int length) {
-        MemorySegment.copy(ALL, ValueLayout.JAVA_LONG, address, target, 0, length);
+        UNSAFE.copyMemory(null, address, target, Unsafe.ARRAY_LONG_BASE_OFFSET, (long) length * Long.BYTES);
     }
 
-    /// Copies `count` longs of `source` to `address`.
+    /// Copies `count` longs of `source` to `address`. No long is torn.
     public static void put(long address, long[] source, int from, int count) {
-        if (count * Long.BYTES > SMALL) {
-            MemorySegment.copy(source, from, ALL, ValueLayout.JAVA_LONG, address, count);
-            return;
-        }
-        for (int i = 0; i < count; i++) {
-            putLong(address + (long) i * Long.BYTES, source[from + i]);
-        }
+        UNSAFE.copyMemory(
+                source,
+                Unsafe.ARRAY_LONG_BASE_OFFSET + (long) from * Long.BYTES,
+                null,
+                address,
+                (long) count * Long.BYTES);
     }
 
     /// Copies all of `bytes` to `address`.
     public static void put(long address, byte[] bytes) {
-        if (bytes.length <= SMALL && ((address | bytes.length) & Long.BYTES - 1) == 0) {
-            for (int i = 0; i < bytes.length; i += Long.BYTES) {
-                putLong(address + i, word(bytes, i));
-            }
-            return;
-        }
-        MemorySegment.copy(bytes, 0, ALL, ValueLayout.JAVA_BYTE, address, bytes.length);
+        put(address, bytes, 0, bytes.length);
     }
 
-    private static long word(byte[] bytes, int at) {
-        long word = 0;
-        for (int i = Long.BYTES - 1; i >= 0; i--) {
-            word = word << Byte.SIZE | bytes[at + i] & 0xFF;
-        }
-        return word;
+    /// Copies `length` of `bytes` to `address`.
+    public static void put(long address, byte[] bytes, int from, int length) {
+        UNSAFE.copyMemory(bytes, Unsafe.ARRAY_BYTE_BASE_OFFSET + (long) from, null, address, length);
     }
 
     /// The NUL-terminated UTF-8 string at `address`.

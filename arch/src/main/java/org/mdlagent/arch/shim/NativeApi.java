@@ -1,12 +1,5 @@
 package org.mdlagent.arch.shim;
 
-import java.lang.foreign.Arena;
-import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.SymbolLookup;
-import java.lang.foreign.ValueLayout;
-import java.lang.invoke.MethodHandle;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -19,24 +12,16 @@ import org.mdlagent.arch.layout.ImageDescriptor;
 
 /// The shim's functions, from the table `struct mdl_api` of `mdl/api.h`, which specifies each.
 ///
-/// Every function has at most three integer parameters and at most one integer result, so one method
-/// handle calls
-/// all of them: the System V calling convention ignores additional argument registers, and each further
-/// signature
-/// would cost milliseconds at start-up. Calls are critical ones, which block the garbage collector; no
-/// other Java
-/// thread would notice. Only the sleeping call is not critical, and has its own handle, created at its
-/// first use.
+/// Every function has at most three integer parameters and at most one integer result, so one native method calls all
+/// of them: the System V calling convention ignores additional argument registers. The shim registers that method.
+/// Foreign functions would cost 30 ms of CPU at each start, because method handles are made when they are linked.
 public final class NativeApi implements CodeWriter {
-    private static final FunctionDescriptor SHAPE = FunctionDescriptor.of(
-            ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG);
-    private static final MethodHandle CALL = Linker.nativeLinker().downcallHandle(SHAPE, Linker.Option.critical(false));
-
     private static final int SYMBOL_BYTES = 4096;
 
     /// Few, because it runs at the agent's start.
     private static final int CLOCK_ATTEMPTS = 64;
 
+    private static final int CPUID_REGISTERS = 4;
     private static final int CLOCK_GETTIME = 228;
     private static final int CLOCK_THREAD_CPUTIME_ID = 3;
     private static final long NANOS_PER_SECOND = 1_000_000_000;
@@ -44,33 +29,31 @@ public final class NativeApi implements CodeWriter {
     /// Stores per call: the collector waits for the call, and its copied arguments stay in the core's cache.
     private static final int STORES_MAX = 512;
 
-    /// Not critical: the collector can run meanwhile.
-    private static final class Sleeping {
-        static final MethodHandle CALL = Linker.nativeLinker().downcallHandle(SHAPE);
-    }
-
     private final long table;
-    private final MemorySegment store;
-    private final MemorySegment replace;
-    private final MemorySegment replaceAll;
-    private final MemorySegment waitUntil;
-    private final MemorySegment syncCores;
-    private final MemorySegment instruction;
-    private final MemorySegment instructionUses;
-    private final MemorySegment tsc;
-    private final MemorySegment arm;
-    private final MemorySegment disarm;
-    private final MemorySegment programCpu;
-    private final MemorySegment toggle;
-    private final MemorySegment attach;
-    private final MemorySegment snippets;
-    private final MemorySegment allocate;
-    private final MemorySegment decode;
-    private final MemorySegment demangle;
-    private final MemorySegment renewClocks;
-    private final MemorySegment takeRequest;
-    private @Nullable MemorySegment syscall;
-    private final MemorySegment scratch = Arena.global().allocate(3L * SYMBOL_BYTES);
+    private final long store;
+    private final long replace;
+    private final long replaceAll;
+    private final long waitUntil;
+    private final long syncCores;
+    private final long instruction;
+    private final long instructionUses;
+    private final long tsc;
+    private final long arm;
+    private final long disarm;
+    private final long programCpu;
+    private final long toggle;
+    private final long attach;
+    private final long snippets;
+    private final long allocate;
+    private final long decode;
+    private final long demangle;
+    private final long renewClocks;
+    private final long takeRequest;
+
+    /// 0 if it has not been looked up, or if there is none.
+    private long syscall;
+
+    private final long scratch = NativeBuffer.forEver(3L * SYMBOL_BYTES);
 
     /// @param table address of the shim's `struct mdl_api`
     /// @throws IllegalArgumentException if the shim was built from another version of `mdl/api.h`
@@ -101,27 +84,23 @@ public final class NativeApi implements CodeWriter {
         takeRequest = function(ApiDescriptor.TAKE_REQUEST);
     }
 
-    /// The table that a library's function `mdl_harness_api` returns: the shim outside any target process, for
-    /// tests and benchmarks.
+    /// The table of the library `mdl_harness`: the shim outside any target process, for tests and benchmarks.
     ///
-    /// @throws IllegalArgumentException if there is no such library or function
+    /// @throws UnsatisfiedLinkError if there is no such library or function
     public static NativeApi ofHarness(Path library) {
-        MemorySegment entry =
-                SymbolLookup.libraryLookup(library, Arena.global()).findOrThrow("mdl_harness_api");
-        return new NativeApi(call(entry, 0, 0, 0));
+        System.load(library.toAbsolutePath().toString());
+        return new NativeApi(harness());
     }
 
-    private MemorySegment function(long field) {
-        return MemorySegment.ofAddress(Memory.getLong(table + field));
+    private long function(long field) {
+        return Memory.getLong(table + field);
     }
 
-    private static long call(MemorySegment function, long first, long second, long third) {
-        try {
-            return (long) CALL.invokeExact(function, first, second, third);
-        } catch (Throwable e) {
-            throw new AssertionError(e);
-        }
-    }
+    /// Calls a function of the shim. The garbage collector can run meanwhile.
+    private static native long call(long function, long first, long second, long third);
+
+    /// The address of `struct mdl_api` in the library that was loaded.
+    private static native long harness();
 
     /// Address of the session's header.
     public long session() {
@@ -200,31 +179,29 @@ public final class NativeApi implements CodeWriter {
 
     /// CPU time of the calling thread, in nanoseconds; 0 if it cannot be read.
     public long threadNanos() {
-        MemorySegment function = syscall();
-        long time = scratch.address();
-        if (function.address() == 0 || call(function, CLOCK_GETTIME, CLOCK_THREAD_CPUTIME_ID, time) != 0) {
+        long function = syscall();
+        long time = scratch;
+        if (function == 0 || call(function, CLOCK_GETTIME, CLOCK_THREAD_CPUTIME_ID, time) != 0) {
             return 0;
         }
         return NANOS_PER_SECOND * Memory.getLong(time) + Memory.getLong(time + Long.BYTES);
     }
 
-    private MemorySegment syscall() {
-        MemorySegment found = syscall;
-        if (found == null) {
-            found = MemorySegment.ofAddress(findSymbol("syscall", ""));
-            syscall = found;
+    private long syscall() {
+        if (syscall == 0) {
+            syscall = findSymbol("syscall", "");
         }
-        return found;
+        return syscall;
     }
 
     /// Minimum cost in ticks of reading the running thread's CPU time.
     public long threadClockTicks() {
-        MemorySegment function = syscall();
+        long function = syscall();
         long asking = Long.MAX_VALUE;
         long nothing = Long.MAX_VALUE;
-        for (int i = 0; i < CLOCK_ATTEMPTS && function.address() != 0; i++) {
+        for (int i = 0; i < CLOCK_ATTEMPTS && function != 0; i++) {
             long begin = tsc();
-            long unused = call(function, CLOCK_GETTIME, CLOCK_THREAD_CPUTIME_ID, scratch.address());
+            long unused = call(function, CLOCK_GETTIME, CLOCK_THREAD_CPUTIME_ID, scratch);
             long asked = tsc();
             unused = tsc();
             asking = Math.min(asking, asked - begin);
@@ -247,9 +224,8 @@ public final class NativeApi implements CodeWriter {
 
     /// The images that the dynamic linker has loaded now, the executable first.
     public List<LoadedImage> images() {
-        try (Arena arena = Arena.ofConfined()) {
-            long capacity = call(function(ApiDescriptor.IMAGES), 0, 0, 0);
-            MemorySegment buffer = arena.allocate(ImageDescriptor.SIZE * capacity, 8);
+        long capacity = call(function(ApiDescriptor.IMAGES), 0, 0, 0);
+        try (NativeBuffer buffer = NativeBuffer.of(ImageDescriptor.SIZE * capacity)) {
             long count = Math.min(capacity, call(function(ApiDescriptor.IMAGES), buffer.address(), capacity, 0));
             List<LoadedImage> images = new ArrayList<>((int) count);
             for (long at = buffer.address(); images.size() < count; at += ImageDescriptor.SIZE) {
@@ -286,11 +262,7 @@ public final class NativeApi implements CodeWriter {
     ///
     /// @return how many libraries it has waited for so far, for [#followed]
     public long awaitOpening(long nanos) {
-        try {
-            return (long) Sleeping.CALL.invokeExact(function(ApiDescriptor.AWAIT_OPENING), nanos, 0L, 0L);
-        } catch (Throwable e) {
-            throw new AssertionError(e);
-        }
+        return call(function(ApiDescriptor.AWAIT_OPENING), nanos, 0, 0);
     }
 
     /// Releases waiting threads of the application, up to this result of [#awaitOpening]: the images loaded
@@ -308,17 +280,16 @@ public final class NativeApi implements CodeWriter {
 
     /// Takes the pending request of the control socket, or null. [#answerRequest] must follow.
     public @Nullable String takeRequest() {
-        long length = call(takeRequest, scratch.address(), 0, 0);
-        return length == 0 ? null : new String(Memory.copy(scratch.address(), (int) length), StandardCharsets.UTF_8);
+        long length = call(takeRequest, scratch, 0, 0);
+        return length == 0 ? null : new String(Memory.copy(scratch, (int) length), StandardCharsets.UTF_8);
     }
 
     /// Answers the request that was taken; truncates the text to `MDL_ANSWER_MAX`.
     public void answerRequest(String text) {
         byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
-        try (Arena arena = Arena.ofConfined()) {
-            long at = arena.allocate(Math.max(1, bytes.length)).address();
-            Memory.put(at, bytes);
-            call(function(ApiDescriptor.ANSWER_REQUEST), at, bytes.length, 0);
+        try (NativeBuffer at = NativeBuffer.of(bytes.length)) {
+            Memory.put(at.address(), bytes);
+            call(function(ApiDescriptor.ANSWER_REQUEST), at.address(), bytes.length, 0);
         }
     }
 
@@ -376,9 +347,9 @@ public final class NativeApi implements CodeWriter {
     @Override
     public void replaceAll(StoreList stores) {
         int words = stores.words();
-        try (Arena arena = Arena.ofConfined()) {
-            int most = Math.min(words, STORES_MAX * StoreList.WORDS);
-            long buffer = arena.allocate(ValueLayout.JAVA_LONG, most).address();
+        int most = Math.min(words, STORES_MAX * StoreList.WORDS);
+        try (NativeBuffer copy = NativeBuffer.of((long) most * Long.BYTES)) {
+            long buffer = copy.address();
             for (int from = 0; from < words; from += most) {
                 int count = Math.min(most, words - from);
                 stores.copy(from, count, buffer);
@@ -419,8 +390,7 @@ public final class NativeApi implements CodeWriter {
     /// @throws IllegalArgumentException if it is invalid
     public long instructionUses(byte[] code, int offset, int length) {
         long scratch = Scratch.address();
-        MemorySegment.copy(
-                code, offset, MemorySegment.ofAddress(scratch).reinterpret(length), ValueLayout.JAVA_BYTE, 0, length);
+        Memory.put(scratch, code, offset, length);
         long uses = call(instructionUses, scratch, length, 0);
         if (uses < 0) {
             throw new IllegalArgumentException("no instruction");
@@ -453,12 +423,15 @@ public final class NativeApi implements CodeWriter {
 
     /// The registers eax, ebx, ecx and edx of a CPUID leaf; empty if the processor lacks the leaf.
     public int[] cpuid(int leaf, int subleaf) {
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment out = arena.allocate(16, 8);
+        try (NativeBuffer out = NativeBuffer.of((long) CPUID_REGISTERS * Integer.BYTES)) {
             if (call(function(ApiDescriptor.CPUID), Integer.toUnsignedLong(leaf), subleaf, out.address()) < 0) {
                 return new int[0];
             }
-            return out.toArray(ValueLayout.JAVA_INT);
+            int[] registers = new int[CPUID_REGISTERS];
+            for (int i = 0; i < registers.length; i++) {
+                registers[i] = Memory.getInt(out.address() + (long) i * Integer.BYTES);
+            }
+            return registers;
         }
     }
 
@@ -598,13 +571,9 @@ public final class NativeApi implements CodeWriter {
     ///
     /// @param version of the symbol, "" for any
     public long findSymbol(String symbol, String version) {
-        try (Arena arena = Arena.ofConfined()) {
-            long name = arena.allocateFrom(symbol).address();
-            return call(
-                    function(ApiDescriptor.FIND_SYMBOL),
-                    name,
-                    arena.allocateFrom(version).address(),
-                    0);
+        try (NativeBuffer name = NativeBuffer.of(symbol);
+                NativeBuffer ofVersion = NativeBuffer.of(version)) {
+            return call(function(ApiDescriptor.FIND_SYMBOL), name.address(), ofVersion.address(), 0);
         }
     }
 
@@ -613,8 +582,8 @@ public final class NativeApi implements CodeWriter {
     /// @param readOnly whether its page is read-only
     /// @return 1, or 0 if it has another value, or `-errno`
     public long exchangeImport(long word, long expected, long value, boolean readOnly) {
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment change = arena.allocateFrom(ValueLayout.JAVA_LONG, word, expected, value);
+        try (NativeBuffer change = NativeBuffer.of(3L * Long.BYTES)) {
+            Memory.put(change.address(), new long[] {word, expected, value}, 0, 3);
             return call(function(ApiDescriptor.EXCHANGE_IMPORT), change.address(), readOnly ? 1 : 0, 0);
         }
     }
@@ -652,7 +621,7 @@ public final class NativeApi implements CodeWriter {
         if (bytes.length >= SYMBOL_BYTES) {
             return symbol;
         }
-        long in = scratch.address();
+        long in = scratch;
         Memory.put(in, bytes);
         Memory.putByte(in + bytes.length, (byte) 0);
         long out = in + SYMBOL_BYTES;

@@ -1,6 +1,5 @@
 package org.mdlagent.arch.shim;
 
-import java.lang.foreign.Arena;
 import java.util.function.Function;
 import org.mdlagent.arch.layout.PcFrameDescriptor;
 import org.mdlagent.arch.layout.PcPlaceDescriptor;
@@ -137,10 +136,9 @@ public final class PcSampler {
         if (size == 0) {
             return new byte[0];
         }
-        try (Arena arena = Arena.ofConfined()) {
-            long text = arena.allocate(size).address();
-            long read = api.readPerfMap(pid, text, size);
-            return Memory.copy(text, Math.clamp(read, 0, size));
+        try (NativeBuffer text = NativeBuffer.of(size)) {
+            long read = api.readPerfMap(pid, text.address(), size);
+            return Memory.copy(text.address(), Math.clamp(read, 0, size));
         }
     }
 

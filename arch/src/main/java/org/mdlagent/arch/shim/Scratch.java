@@ -1,15 +1,11 @@
 package org.mdlagent.arch.shim;
 
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
-
 /// Per-thread native memory for arguments and results of one shim call: allocating it each time would take longer
-/// than most calls.
+/// than most calls. It is never freed: the agent has one thread.
 public final class Scratch {
     public static final int BYTES = 1024;
 
-    private static final ThreadLocal<MemorySegment> OWN =
-            ThreadLocal.withInitial(() -> Arena.ofAuto().allocate(BYTES, Long.BYTES));
+    private static final ThreadLocal<NativeBuffer> OWN = ThreadLocal.withInitial(() -> NativeBuffer.of(BYTES));
 
     private Scratch() {}
 

@@ -46,7 +46,12 @@ public record EntryPun(
 
     /// Whether the jump may lead anywhere, because it replaces one instruction.
     public boolean leadsAnywhere() {
-        return rules.contains(DisplacementRule.ANY);
+        for (DisplacementRule rule : rules) {
+            if (rule.mask() == 0) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /// The same in an image that is loaded `bias` bytes higher.

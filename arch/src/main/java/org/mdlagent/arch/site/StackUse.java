@@ -17,7 +17,22 @@ public record StackUse(@Nullable Reason reason, int at, List<Exit> exits) {
     ///
     /// @param register DWARF number of the CFA's register there, -1 if unknown
     /// @param offset   CFA minus that register
-    public record Exit(long target, Way way, int register, int offset) {}
+    public record Exit(long target, Way way, int register, int offset) {
+        // Written out: the compiler's links method handles, which costs milliseconds at each start.
+        @Override
+        public boolean equals(@Nullable Object other) {
+            return other instanceof Exit exit
+                    && target == exit.target
+                    && way == exit.way
+                    && register == exit.register
+                    && offset == exit.offset;
+        }
+
+        @Override
+        public int hashCode() {
+            return 31 * (31 * (31 * Long.hashCode(target) + way.ordinal()) + register) + offset;
+        }
+    }
 
     /// The kind of an exit.
     public enum Way {

@@ -1,6 +1,5 @@
 package org.mdlagent.arch.snippet;
 
-import java.util.EnumSet;
 import java.util.Set;
 
 /// Optimisations of snippets: the first three are passes of the [Optimiser], the others apply during code
@@ -22,6 +21,6 @@ public enum Optimisation {
     FUSION;
 
     public static Set<Optimisation> all() {
-        return EnumSet.allOf(Optimisation.class);
+        return Set.of(values());
     }
 }

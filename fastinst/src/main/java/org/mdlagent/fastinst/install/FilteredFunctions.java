@@ -33,12 +33,10 @@ public final class FilteredFunctions implements FunctionSelection {
 
     @Override
     public LongPredicate of(LoadedImage image, ElfFile elf) throws IOException {
-        if (filter.includesAll() || filter.needsFiles()) {
-            return address -> true;
-        }
-        SymbolTable symbols = elf.symbols();
+        boolean all = filter.includesAll() || filter.needsFiles();
+        SymbolTable symbols = all ? null : elf.symbols();
         String path = image.path();
-        return address -> included(path, address, symbols, "") != null;
+        return address -> symbols == null || included(path, address, symbols, "") != null;
     }
 
     /// The name of a function that the filter includes; of several names, the most informative. Null when it

@@ -2,7 +2,6 @@ package org.mdlagent.fastinst.install;
 
 import java.io.IOException;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -87,7 +86,7 @@ public final class SourceLines {
     private void resolve(ProbedImage image, DwarfLines lines) throws IOException {
         List<Integer> own =
                 new ArrayList<>(IntStream.of(image.probedFunctions()).boxed().toList());
-        own.sort(Comparator.comparingLong(index -> functions.function(index).offset));
+        own.sort((a, b) -> Long.compare(functions.function(a).offset, functions.function(b).offset));
         @Nullable
         SourceLine[] found = lines.at(own.stream()
                 .mapToLong(index -> functions.function(index).offset)

@@ -1,5 +1,7 @@
 package org.mdlagent.fastinst.install;
 
+import org.jspecify.annotations.Nullable;
+
 /// Which calls of a function are timed in a sampled session.
 ///
 /// @param mean 0: the function is sliced. Otherwise every call is counted: 1, all are timed; N, one of N is
@@ -16,5 +18,16 @@ public record Tier(int mean) {
         if (mean < 0 || mean > MEAN_MAX) {
             throw new IllegalArgumentException("of how many calls one is timed is a number from 1 to " + MEAN_MAX);
         }
+    }
+
+    // Written out: the compiler's links method handles, which costs milliseconds at each start.
+    @Override
+    public boolean equals(@Nullable Object other) {
+        return other instanceof Tier tier && mean == tier.mean;
+    }
+
+    @Override
+    public int hashCode() {
+        return mean;
     }
 }

@@ -3,7 +3,6 @@ package org.mdlagent.fastinst.install;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -181,7 +180,7 @@ public final class Trampolines {
                 from = to;
             }
             hops.addAll(room.newRanges());
-            sites.sort(Comparator.comparingLong(site -> site.hook().address()));
+            sites.sort((a, b) -> Long.compare(a.hook().address(), b.hook().address()));
         }
 
         /// Gives the sites hops at one distance: the first at which there is room for all.

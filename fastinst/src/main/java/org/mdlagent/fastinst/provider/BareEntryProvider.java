@@ -98,10 +98,12 @@ public final class BareEntryProvider implements ProbeProvider {
                 refuse(refused, Refusal.NOT_EXPORTED, start);
                 continue;
             }
-            switch (entry(functions, i, image.bias(), covered)) {
-                case EntryPun pun ->
-                    sites.addBare(pun.at(image.bias()), Objects.requireNonNull(functions.rules(i, pun.site())));
-                case Refusal refusal -> refuse(refused, refusal, start);
+            // No switch: it would link method handles, which costs milliseconds at each start.
+            EntryPuns.Fit entry = entry(functions, i, image.bias(), covered);
+            if (entry instanceof EntryPun pun) {
+                sites.addBare(pun.at(image.bias()), Objects.requireNonNull(functions.rules(i, pun.site())));
+            } else {
+                refuse(refused, (Refusal) entry, start);
             }
         }
         if (!refused.isEmpty()) {

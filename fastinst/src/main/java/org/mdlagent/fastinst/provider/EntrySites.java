@@ -2,7 +2,6 @@ package org.mdlagent.fastinst.provider;
 
 import java.io.IOException;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
 import java.util.function.LongPredicate;
@@ -163,7 +162,7 @@ public final class EntrySites {
 
     /// By ascending address; of several sites at one address, the last.
     private List<ProbeSite> ordered() {
-        sites.sort(Comparator.comparingLong(site -> site.hook().address()));
+        sites.sort((a, b) -> Long.compare(a.hook().address(), b.hook().address()));
         List<ProbeSite> ordered = new ArrayList<>(sites.size());
         for (ProbeSite site : sites) {
             if (!ordered.isEmpty()

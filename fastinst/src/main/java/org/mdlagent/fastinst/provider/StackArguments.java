@@ -151,7 +151,18 @@ public final class StackArguments implements AutoCloseable {
     }
 
     /// A range of an image's unwind tables.
-    private record Piece(StackUses image, int range) {}
+    private record Piece(StackUses image, int range) {
+        // Written out: the compiler's links method handles, which costs milliseconds at each start.
+        @Override
+        public boolean equals(@Nullable Object other) {
+            return other instanceof Piece piece && image == piece.image && range == piece.range;
+        }
+
+        @Override
+        public int hashCode() {
+            return 31 * image.hashCode() + range;
+        }
+    }
 
     private @Nullable Reason prove(Piece root) throws IOException {
         Map<Piece, Piece> reached = new HashMap<>(Map.of(root, root)); // from which piece

@@ -47,7 +47,18 @@ final class CodeFrames {
     /// @param build offset of the session's string
     private record Image(int path, int build) {}
 
-    private record Code(String image, long address) {}
+    private record Code(String image, long address) {
+        // Written out: the compiler's links method handles, which costs milliseconds at each start.
+        @Override
+        public boolean equals(@Nullable Object other) {
+            return other instanceof Code code && address == code.address && image.equals(code.image);
+        }
+
+        @Override
+        public int hashCode() {
+            return 31 * image.hashCode() + Long.hashCode(address);
+        }
+    }
 
     CodeFrames(Probes probes, PcSampler sampler) {
         this.probes = probes;

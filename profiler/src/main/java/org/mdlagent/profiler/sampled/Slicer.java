@@ -1,6 +1,5 @@
 package org.mdlagent.profiler.sampled;
 
-import java.lang.foreign.Arena;
 import java.util.Arrays;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.layout.RateSpreadDescriptor;
@@ -8,6 +7,7 @@ import org.mdlagent.arch.layout.SlicePlanDescriptor;
 import org.mdlagent.arch.layout.SlicingDescriptor;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.shim.NativeApi;
+import org.mdlagent.arch.shim.NativeBuffer;
 import org.mdlagent.profiler.policy.SlicePolicy;
 import org.mdlagent.profiler.policy.SlicePolicy.Slicing;
 
@@ -73,22 +73,18 @@ final class Slicer {
         Arrays.fill(timingOf, before, functions, -1);
         if (plan == 0 && functions > 0) {
             long most = Memory.getInt(api.session() + HeaderDescriptor.FUNCTION_CAPACITY);
-            plan = Arena.global().allocate(SlicePlanDescriptor.SIZE, Long.BYTES).address();
-            apart = Arena.global().allocate(most * Long.BYTES, Long.BYTES).address();
-            means = Arena.global().allocate(most * Integer.BYTES, Long.BYTES).address();
+            plan = NativeBuffer.forEver(SlicePlanDescriptor.SIZE);
+            apart = NativeBuffer.forEver(most * Long.BYTES);
+            means = NativeBuffer.forEver(most * Integer.BYTES);
             for (int i = 0; i < lists.length; i++) {
-                lists[i] = Arena.global()
-                        .allocate(most * Integer.BYTES, Long.BYTES)
-                        .address();
+                lists[i] = NativeBuffer.forEver(most * Integer.BYTES);
                 Memory.putLong(slicing(i) + SlicingDescriptor.FUNCTIONS, lists[i]);
             }
             Memory.putLong(plan + SlicePlanDescriptor.APART, apart);
             Memory.putLong(plan + SlicePlanDescriptor.MEANS, means);
-            long begun = Arena.global().allocate(most * Long.BYTES, Long.BYTES).address();
+            long begun = NativeBuffer.forEver(most * Long.BYTES);
             Memory.putLong(plan + SlicePlanDescriptor.BEGUN, begun);
-            spreads = Arena.global()
-                    .allocate(most * RateSpreadDescriptor.SIZE, Long.BYTES)
-                    .address();
+            spreads = NativeBuffer.forEver(most * RateSpreadDescriptor.SIZE);
             Memory.putLong(plan + SlicePlanDescriptor.SPREADS, spreads);
             Memory.putDouble(plan + SlicePlanDescriptor.TICKS_PER_NANO, ticksPerNano);
         }

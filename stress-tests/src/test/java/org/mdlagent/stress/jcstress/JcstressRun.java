@@ -61,9 +61,11 @@ final class JcstressRun {
 
     private List<String> command(String tests, long millis) throws IOException {
         String nativeAccess = "--enable-native-access=ALL-UNNAMED";
+        String accessor = "--add-exports=java.base/jdk.internal.misc=ALL-UNNAMED";
         return List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 nativeAccess,
+                accessor,
                 "-cp",
                 System.getProperty("java.class.path"),
                 Main.class.getName(),
@@ -90,6 +92,8 @@ final class JcstressRun {
                 "256",
                 "-jvmArgs",
                 nativeAccess,
+                "-jvmArgs",
+                accessor,
                 "-jvmArgs",
                 "-Dmdl.harness=" + HARNESS.toRealPath());
     }

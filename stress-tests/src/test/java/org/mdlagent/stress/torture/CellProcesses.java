@@ -81,6 +81,7 @@ final class CellProcesses {
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "--enable-native-access=ALL-UNNAMED",
+                "--add-exports=java.base/jdk.internal.misc=ALL-UNNAMED",
                 "-Xmx512m",
                 "-XX:+UseSerialGC",
                 // A crash is a result here: write no files.

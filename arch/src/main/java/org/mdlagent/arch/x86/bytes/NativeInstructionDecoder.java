@@ -1,14 +1,12 @@
 package org.mdlagent.arch.x86.bytes;
 
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import org.mdlagent.arch.layout.InstructionDescriptor;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.shim.NativeApi;
+import org.mdlagent.arch.shim.NativeBuffer;
 import org.mdlagent.arch.shim.Scratch;
 
 /// Decodes with the shim's decoder, Zydis. Thread-safe.
@@ -28,11 +26,10 @@ public final class NativeInstructionDecoder implements InstructionDecoder {
 
     @Override
     public Instruction decode(byte[] code, int offset, long address) {
-        try (Arena arena = Arena.ofConfined()) {
-            int readable = Math.clamp(code.length - offset, 0, LENGTH_MAX);
-            long scratch = scratch(arena, code, offset, readable);
-            return decode(scratch + InstructionDescriptor.SIZE, readable, scratch, address + offset);
-        }
+        int readable = Math.clamp(code.length - offset, 0, LENGTH_MAX);
+        long scratch = Scratch.address();
+        Memory.put(scratch + InstructionDescriptor.SIZE, code, offset, readable);
+        return decode(scratch + InstructionDescriptor.SIZE, readable, scratch, address + offset);
     }
 
     @Override
@@ -42,11 +39,13 @@ public final class NativeInstructionDecoder implements InstructionDecoder {
             Memory.put(scratch + InstructionDescriptor.SIZE, code);
             return decodeAll(scratch, code.length, address);
         }
-        try (Arena arena = Arena.ofConfined()) {
-            return decodeAll(scratch(arena, code, 0, code.length), code.length, address);
+        try (NativeBuffer scratch = NativeBuffer.of(InstructionDescriptor.SIZE + code.length)) {
+            Memory.put(scratch.address() + InstructionDescriptor.SIZE, code);
+            return decodeAll(scratch.address(), code.length, address);
         }
     }
 
+    /// @param scratch buffer for a decoded instruction, followed by a copy of the code
     private List<Instruction> decodeAll(long scratch, int length, long address) {
         List<Instruction> all = new ArrayList<>();
         for (int at = 0; at < length; at += all.getLast().length()) {
@@ -57,13 +56,6 @@ public final class NativeInstructionDecoder implements InstructionDecoder {
                     address + at));
         }
         return all;
-    }
-
-    /// Buffer for a decoded instruction, followed by a copy of the code.
-    private static long scratch(Arena arena, byte[] code, int offset, int length) {
-        MemorySegment scratch = arena.allocate(InstructionDescriptor.SIZE + length, Long.BYTES);
-        MemorySegment.copy(code, offset, scratch, ValueLayout.JAVA_BYTE, InstructionDescriptor.SIZE, length);
-        return scratch.address();
     }
 
     private Instruction decode(long bytes, int readable, long out, long address) {

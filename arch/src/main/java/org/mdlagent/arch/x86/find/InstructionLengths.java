@@ -1,7 +1,7 @@
 package org.mdlagent.arch.x86.find;
 
-import java.lang.foreign.Arena;
 import org.mdlagent.arch.shim.Memory;
+import org.mdlagent.arch.shim.NativeBuffer;
 import org.mdlagent.arch.shim.Scratch;
 import org.mdlagent.arch.site.LengthDecoder;
 
@@ -15,9 +15,8 @@ public final class InstructionLengths {
         if (2 * code.length <= Scratch.BYTES) {
             return of(code, decoder, Scratch.address());
         }
-        try (Arena arena = Arena.ofConfined()) {
-            long copy = arena.allocate(2L * Math.max(1, code.length)).address();
-            return of(code, decoder, copy);
+        try (NativeBuffer copy = NativeBuffer.of(2L * code.length)) {
+            return of(code, decoder, copy.address());
         }
     }
 

@@ -8,7 +8,6 @@ import static org.mdlagent.arch.x86.bytes.Encoding.RET;
 import static org.mdlagent.arch.x86.bytes.Encoding.i32;
 import static org.mdlagent.arch.x86.bytes.Encoding.u8;
 
-import java.lang.foreign.Arena;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;
@@ -20,6 +19,7 @@ import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.code.CodeRanges;
 import org.mdlagent.arch.elf.CfaRows;
 import org.mdlagent.arch.shim.Memory;
+import org.mdlagent.arch.shim.NativeBuffer;
 import org.mdlagent.arch.site.CodeSearch;
 import org.mdlagent.arch.site.CodeSearch.FunctionShape;
 import org.mdlagent.arch.site.CodeSearch.FunctionUses;
@@ -40,13 +40,8 @@ public final class X86CodeSearch implements CodeSearch {
     @Override
     public HookScan findHooks(
             byte[] code, long address, CodeRanges ranges, HookTargets targets, LengthDecoder decoder) {
-        try (Arena arena = Arena.ofConfined()) {
-            HookFinder finder = new HookFinder(
-                    code,
-                    address,
-                    targets,
-                    decoder,
-                    arena.allocate(Math.max(1, code.length)).address());
+        try (NativeBuffer lengths = NativeBuffer.of(code.length)) {
+            HookFinder finder = new HookFinder(code, address, targets, decoder, lengths.address());
             return finder.find(ranges);
         }
     }

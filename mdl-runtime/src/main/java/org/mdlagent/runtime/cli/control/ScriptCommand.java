@@ -34,6 +34,7 @@ public final class ScriptCommand implements Callable<Integer> {
             "-XX:-UsePerfData",
             "--add-modules=org.mdlagent.runtime,com.sun.jna,HdrHistogram,org.tukaani.xz",
             "--enable-native-access=org.mdlagent.arch,com.sun.jna,ALL-UNNAMED",
+            "--add-exports=java.base/jdk.internal.misc=org.mdlagent.arch",
             "-Djna.nounpack=true");
 
     @ParentCommand

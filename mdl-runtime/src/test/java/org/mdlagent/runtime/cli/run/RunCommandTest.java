@@ -45,6 +45,7 @@ class RunCommandTest {
                 "-XX:TieredStopAtLevel=1",
                 "-XX:+UseSerialGC",
                 "--enable-native-access=ALL-UNNAMED",
+                "--add-exports=java.base/jdk.internal.misc=ALL-UNNAMED",
                 "-Dmdl.home=" + directory.resolve("dist"),
                 "-cp",
                 System.getProperty("java.class.path"),
