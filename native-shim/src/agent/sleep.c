@@ -1,6 +1,7 @@
 #include "agent/sleep.h"
 
 #include "agent/control.h"
+#include "agent/jvm_pages.h"
 #include "code/libraries.h"
 #include "os/sys.h"
 #include "record/apart_calls.h"
@@ -37,6 +38,7 @@ int64_t agent_sleep(uint64_t nanos) {
     }
     session_renew_now();
     apart_calls_take_sometimes();
+    jvm_pages_release(now);
     now = clock_nanos(CLOCK_MONOTONIC);
   }
   return libraries_openings();
