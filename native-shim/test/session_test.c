@@ -1,9 +1,11 @@
 #include "fixture.h"
 #include "os/next.h"
+#include "session/image_cache.h"
 #include "session/log.h"
 #include "session/memory.h"
 #include "session/waiters.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -484,7 +486,107 @@ static void shouldHoldMainForAsLongAsThatIsNotInVain(void) {
   CHECK_EQUAL(looks, 5);
 }
 
-TESTS({"shouldHoldMainForAsLongAsThatIsNotInVain", shouldHoldMainForAsLongAsThatIsNotInVain},
+static void keepInScratch(void) {
+  begin();
+  snprintf(options.state_home, sizeof options.state_home, "%s", in_scratch("state"));
+}
+
+/* The file that is kept for a name. */
+static const char *kept_of(const char *name) {
+  static char path[512];
+  const char *directory = in_scratch("state/mdl/images");
+  size_t length = strlen(name);
+  DIR *entries = opendir(directory);
+  for (struct dirent *entry; entries && (entry = readdir(entries)) != NULL;) {
+    if (strncmp(entry->d_name, name, length) == 0 && entry->d_name[length] == '-') {
+      snprintf(path, sizeof path, "%s/%s", directory, entry->d_name);
+    }
+  }
+  closedir(entries);
+  return path;
+}
+
+static const char *kept(void) { return kept_of("0a"); }
+
+static void shouldKeepFactsForTheirUserAlone(void) {
+  keepInScratch();
+  char bytes[16] = "";
+  CHECK_EQUAL(image_cache_read("0a", bytes, sizeof bytes), -ENOENT);
+  CHECK_EQUAL(image_cache_write("0a", "one", 4), 0);
+  CHECK_EQUAL(image_cache_write("0a", "another", 8), 0);
+  CHECK_EQUAL(image_cache_read("0a", bytes, sizeof bytes), 8);
+  CHECK_TEXT(bytes, "another");
+  CHECK_EQUAL(image_cache_read("0a", NULL, 0), 8);
+  CHECK_EQUAL(image_cache_read("0b", bytes, sizeof bytes), -ENOENT);
+  struct stat status;
+  CHECK(stat(in_scratch("state/mdl/images"), &status) == 0);
+  CHECK_EQUAL(status.st_mode & 07777, 0700);
+  CHECK(stat(kept(), &status) == 0);
+  CHECK_EQUAL(status.st_mode & 07777, 0600);
+}
+
+static void shouldUseNoFactsThatOthersMayHaveWritten(void) {
+  keepInScratch();
+  char bytes[16];
+  CHECK_EQUAL(image_cache_write("0a", "one", 4), 0);
+  CHECK(chmod(kept(), 0620) == 0);
+  CHECK_EQUAL(image_cache_read("0a", bytes, sizeof bytes), -EPERM);
+  CHECK(chmod(kept(), 0600) == 0);
+  CHECK_EQUAL(image_cache_read("0a", bytes, sizeof bytes), 4);
+  CHECK(chmod(in_scratch("state/mdl/images"), 0777) == 0);
+  CHECK_EQUAL(image_cache_read("0a", bytes, sizeof bytes), -EPERM);
+  CHECK_EQUAL(image_cache_write("0a", "two", 4), -EPERM);
+  CHECK(chmod(in_scratch("state/mdl/images"), 0700) == 0);
+  if (geteuid() == 0) {
+    CHECK(chown(kept(), 12345, 0) == 0);
+    CHECK_EQUAL(image_cache_read("0a", bytes, sizeof bytes), -EPERM);
+  }
+  const char *elsewhere = in_scratch("elsewhere");
+  CHECK(rename(kept(), elsewhere) == 0 && symlink(elsewhere, kept()) == 0);
+  CHECK_EQUAL(image_cache_read("0a", bytes, sizeof bytes), -ELOOP);
+}
+
+static void shouldNameNoOtherFileThanOneOfFacts(void) {
+  keepInScratch();
+  char bytes[16];
+  CHECK_EQUAL(image_cache_write("", "one", 4), -EINVAL);
+  CHECK_EQUAL(image_cache_write("../0a", "one", 4), -EINVAL);
+  CHECK_EQUAL(image_cache_read("0A", bytes, sizeof bytes), -EINVAL);
+  options.state_home[0] = 0;
+  CHECK_EQUAL(image_cache_write("0a", "one", 4), -ENOENT);
+}
+
+static void shouldRemoveTheOldestOfTooManyFacts(void) {
+  keepInScratch();
+  char bytes[16], name[16];
+  for (int i = 0; i <= IMAGE_CACHE_FILES; i++) {
+    snprintf(name, sizeof name, "%x", i);
+    CHECK_EQUAL(image_cache_write(name, "one", 4), 0);
+    struct timespec when[2] = {{.tv_sec = 1000 + i}, {.tv_sec = 1000 + i}};
+    CHECK(i == IMAGE_CACHE_FILES || utimensat(AT_FDCWD, kept_of(name), when, 0) == 0);
+  }
+  CHECK_EQUAL(image_cache_read("0", bytes, sizeof bytes), -ENOENT);
+  CHECK_EQUAL(image_cache_read("1", bytes, sizeof bytes), 4);
+}
+
+static void shouldKeepNothingWhereThereIsNoRoom(void) {
+  keepInScratch();
+  char bytes[16];
+  CHECK_EQUAL(image_cache_write("0a", "one", 4), 0);
+  static char large[4096];
+  signal(SIGXFSZ, SIG_IGN);
+  struct rlimit limit = {1000, RLIM_INFINITY};
+  CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0);
+  CHECK_EQUAL(image_cache_write("0a", large, sizeof large), -EFBIG);
+  CHECK_EQUAL(image_cache_read("0a", bytes, sizeof bytes), 4);
+}
+
+TESTS({"shouldKeepFactsForTheirUserAlone", shouldKeepFactsForTheirUserAlone},
+      {"shouldUseNoFactsThatOthersMayHaveWritten", shouldUseNoFactsThatOthersMayHaveWritten},
+      {"shouldNameNoOtherFileThanOneOfFacts", shouldNameNoOtherFileThanOneOfFacts},
+      {"shouldRemoveTheOldestOfTooManyFacts", shouldRemoveTheOldestOfTooManyFacts},
+      {"shouldKeepNothingWhereThereIsNoRoom", shouldKeepNothingWhereThereIsNoRoom},
+      {"shouldHoldMainForAsLongAsThatIsNotInVain", shouldHoldMainForAsLongAsThatIsNotInVain},
       {"shouldCreateDirectoryLogAndLinkToAFileOfTheUserAlone", shouldCreateDirectoryLogAndLinkToAFileOfTheUserAlone},
       {"shouldMakeWhatItsUserCanUseWhateverTheUmask", shouldMakeWhatItsUserCanUseWhateverTheUmask},
       {"shouldMakeAFileThatItsUserDoesNotTruncate", shouldMakeAFileThatItsUserDoesNotTruncate},

@@ -268,6 +268,11 @@ struct mdl_api {
   uint64_t function_entry_cpu; /* 736 of a whole function whose call has begun: reads the thread's CPU clock (slow_calls.h), and the
                                       call's start again. Registers as function_entry_slow */
   uint64_t read_cpu;         /* 744 void (void): the same at a hook, without the call's start */
+
+  /* Facts about program files, kept from start to start (session/image_cache.h). */
+  uint64_t kept_read;  /* 752 int64_t (const char *name, void *bytes, int64_t capacity): the size of the file, which is read if
+                              it fits, or -errno */
+  uint64_t kept_write; /* 760 int64_t (const char *name, const void *bytes, int64_t length): 0 or -errno */
 };
 
 /* An address in code. */
@@ -293,6 +298,6 @@ static_assert(sizeof(struct mdl_instruction) == 16, "mdl_instruction");
 static_assert(sizeof(struct mdl_pc_place) == 32, "mdl_pc_place");
 static_assert(sizeof(struct mdl_slicing) == 208, "mdl_slicing");
 static_assert(sizeof(struct mdl_rate_spread) == 56, "mdl_rate_spread");
-static_assert(sizeof(struct mdl_api) == 752, "mdl_api");
+static_assert(sizeof(struct mdl_api) == 768, "mdl_api");
 
 #endif

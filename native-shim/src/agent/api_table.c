@@ -27,6 +27,7 @@
 #include "record/record.h"
 #include "record/slices.h"
 #include "record/lease.h"
+#include "session/image_cache.h"
 #include "session/log.h"
 #include "session/options.h"
 #include "session/session.h"
@@ -155,6 +156,8 @@ const struct mdl_api *api_table(void) {
       .pc_wait = address((void *)waits_take),
       .function_entry_cpu = address((void *)calls_entry_cpu),
       .read_cpu = address((void *)record_read_cpu),
+      .kept_read = address((void *)image_cache_read),
+      .kept_write = address((void *)image_cache_write),
   };
   return &table;
 }

@@ -180,6 +180,8 @@ static void collect_options(const char *runtime, uint64_t heap_mib) {
   add_property("mdl.config", options.config);
   add_property("mdl.home", options.home);
   add_property("mdl.state.home", options.state_home);
+  /* Other classes may find other facts about images. */
+  add_property("mdl.facts", strstr(options.jvm_extra, "--patch-module") ? "false" : "true");
   /* The JVM cannot use and create a cache at the same time. */
   bool makes_cache = strstr(options.jvm_extra, "-XX:AOT") != NULL;
   add_options(jvm_options_text, "\n", runtime, makes_cache);

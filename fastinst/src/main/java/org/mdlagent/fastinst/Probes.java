@@ -369,4 +369,9 @@ public final class Probes {
     public void resolveLines(Runnable meanwhile) throws IOException {
         lines.resolve(images.probed(), meanwhile);
     }
+
+    /// Writes what was found out about files, for the next start.
+    public void keepFacts() {
+        images.keepFacts();
+    }
 }

@@ -155,6 +155,7 @@ public final class Agent {
         disableFromMain(metrics);
         Ticks ticks = new Ticks(collector);
         resolveLines(probes, ticks::goOnWhenDue);
+        probes.keepFacts();
         giveBackMemory();
         if (choice.isSampled()) {
             logFunctions(probes, "exact", options.recording().all(), "every call of ");

@@ -5,6 +5,7 @@ import java.io.RandomAccessFile;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Objects;
+import java.util.zip.CRC32;
 import java.util.zip.DataFormatException;
 import java.util.zip.Inflater;
 import org.jspecify.annotations.Nullable;
@@ -28,6 +29,9 @@ final class ElfContent implements AutoCloseable {
     private static final int WINDOWS = 64;
 
     private static final int SMALL = 4 * 1024;
+
+    /// Bytes read at once for a checksum.
+    private static final int PIECE = 256 * 1024;
 
     private final String name;
 
@@ -90,6 +94,18 @@ final class ElfContent implements AutoCloseable {
             }
         }
         return new Cursor(read, name, part, offset);
+    }
+
+    /// Adds a part of the file to a checksum.
+    void check(CRC32 sum, long offset, long length, String part) throws ElfFormatException {
+        if (offset < 0 || length < 0 || offset > size - length) {
+            throw bad(part + " inside the file", offset);
+        }
+        for (long at = 0; at < length; at += PIECE) {
+            byte[] piece =
+                    range(offset + at, Math.min(PIECE, length - at), part).rest();
+            sum.update(piece, 0, piece.length);
+        }
     }
 
     private byte[] readSmall(long offset, int length) throws IOException {

@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
+import java.util.zip.CRC32;
 import org.jspecify.annotations.Nullable;
 
 /// A 64-bit little-endian ELF executable, shared object or separate debug file (System V gABI, chapters 4 and 5).
@@ -207,6 +208,24 @@ public final class ElfFile implements AutoCloseable {
             }
         }
         return null;
+    }
+
+    /// A checksum of what is loaded, and of the section headers. Differs for files that differ in these by accident.
+    public long checksum() throws ElfFormatException {
+        CRC32 loaded = new CRC32();
+        for (int i = 0; i < segments.size(); i++) {
+            Segment segment = segments.get(i);
+            if (segment.type() == Segment.LOAD) {
+                content.check(loaded, segment.offset(), segment.fileSize(), "a segment");
+            }
+        }
+        CRC32 headers = new CRC32();
+        content.check(
+                headers,
+                header.sectionHeaders(),
+                (long) header.sectionCount() * ElfHeader.SECTION_HEADER_SIZE,
+                "the section headers");
+        return loaded.getValue() << Integer.SIZE | headers.getValue();
     }
 
     /// An image in memory.

@@ -588,6 +588,31 @@ public final class NativeApi implements CodeWriter {
         }
     }
 
+    /// The file of the user that keeps facts of this name; null if there is none, or if others may have written it.
+    ///
+    /// @param name lower-case hexadecimal digits
+    public byte @Nullable [] readKept(String name) {
+        try (NativeBuffer ofName = NativeBuffer.of(name)) {
+            long size = call(function(ApiDescriptor.KEPT_READ), ofName.address(), 0, 0);
+            if (size <= 0) {
+                return null;
+            }
+            try (NativeBuffer bytes = NativeBuffer.of(size)) {
+                long read = call(function(ApiDescriptor.KEPT_READ), ofName.address(), bytes.address(), size);
+                return read == size ? Memory.copy(bytes.address(), (int) size) : null;
+            }
+        }
+    }
+
+    /// Writes that file. A failure is no error.
+    public void writeKept(String name, byte[] bytes) {
+        try (NativeBuffer ofName = NativeBuffer.of(name);
+                NativeBuffer copy = NativeBuffer.of(bytes.length)) {
+            Memory.put(copy.address(), bytes);
+            long unused = call(function(ApiDescriptor.KEPT_WRITE), ofName.address(), copy.address(), bytes.length);
+        }
+    }
+
     /// The functions for [Descriptors].
     long descriptors(long field, long first, long second, long third) {
         return call(function(field), first, second, third);

@@ -232,6 +232,13 @@ public final class Images {
         }
     }
 
+    /// Writes what was found out about files, for the next start.
+    public void keepFacts() {
+        if (discovery != null) {
+            discovery.keepFacts();
+        }
+    }
+
     /// Its sites are off from now on, also in forked processes, which may still have the image.
     private void close(ProbedImage image, ProbedImage.Placement placement) {
         List<Integer> own = new ArrayList<>();

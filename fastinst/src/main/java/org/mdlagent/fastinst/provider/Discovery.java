@@ -28,6 +28,7 @@ public final class Discovery {
     private final List<ProbeProvider> providers;
 
     private final BareEntryProvider bare;
+    private final KeptFacts kept;
 
     /// Images with requested functions.
     private final Map<LoadedImage, OpenFile> demanded = new HashMap<>();
@@ -58,6 +59,7 @@ public final class Discovery {
         this.api = api;
         this.instructions = instructions;
         this.notes = notes;
+        kept = new KeptFacts(api);
         first = Set.copyOf(images);
         String functionHooks = null;
         String profilingHooks = null;
@@ -116,9 +118,14 @@ public final class Discovery {
         return null;
     }
 
+    /// Writes what was found out about files, for the next start.
+    public void keepFacts() {
+        kept.write();
+    }
+
     private @Nullable ImageProbes discover(LoadedImage image, ElfFile elf) throws IOException {
         try (StackArguments proof = LoadedArguments.proof(api, instructions.search())) {
-            StackArguments.Image arguments = proof.add(elf);
+            StackArguments.Image arguments = proof.add(elf, kept);
             for (ProbeProvider provider : providers) {
                 ImageProbes probes = provider.discover(image, elf, arguments, notes);
                 if (probes != null && !(provider instanceof BareEntryProvider) && !(provider instanceof GoProvider)) {

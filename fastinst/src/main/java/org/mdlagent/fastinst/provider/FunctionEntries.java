@@ -1,11 +1,13 @@
 package org.mdlagent.fastinst.provider;
 
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
+import java.util.zip.CRC32;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.elf.CfaRule;
 import org.mdlagent.arch.elf.EhFrame;
@@ -35,6 +37,11 @@ import org.mdlagent.arch.site.StackUse;
 public final class FunctionEntries {
     private static final CfaRule AT_ENTRY = new CfaRule.RegisterOffset(7, Long.BYTES);
     private static final Set<String> LEFT_OUT = Set.of(".plt", ".plt.got", ".plt.sec", ".init", ".fini");
+
+    /// Shapes in [ImageFacts]: this, or above it an index of the list.
+    private static final int SOUND = 1;
+
+    private static final List<Refusal> SHAPES = List.of(Refusal.LOOPS_TO_ENTRY, Refusal.BRANCH_INTO_ENTRY);
 
     private final ElfFile elf;
     private final CodeSearch search;
@@ -67,7 +74,7 @@ public final class FunctionEntries {
         this.described = found.described;
         this.size = found.size;
         this.coldParts = coldParts;
-        this.runtime = KeyedRuntime.of(elf, search);
+        this.runtime = KeyedRuntime.of(elf, search, arguments.facts());
     }
 
     /// Finds them; the file must stay open while [#entry] is used.
@@ -81,7 +88,7 @@ public final class FunctionEntries {
         BitSet unnamed = new BitSet(all.size);
         classify(elf, all, cold, leftOut, unnamed);
         if (!unnamed.isEmpty()) {
-            cold.or(new ColdParts(elf, search, all.starts, all.lengths, all.size, unnamed).find());
+            cold.or(coldParts(elf, search, all, unnamed, arguments.facts()));
         }
         Ranges entries = new Ranges(all.size);
         for (int i = 0; i < all.size; i++) {
@@ -90,6 +97,34 @@ public final class FunctionEntries {
             }
         }
         return new FunctionEntries(elf, search, arguments, entries, cold.cardinality());
+    }
+
+    /// [ColdParts], which needs the file's content, and which pieces have no name.
+    private static BitSet coldParts(
+            ElfFile elf, CodeSearch search, Ranges all, BitSet unnamed, @Nullable ImageFacts facts) throws IOException {
+        long question = facts == null ? 0 : question(all, unnamed);
+        BitSet known = facts == null ? null : facts.coldParts(question);
+        if (known != null) {
+            return known;
+        }
+        BitSet found = new ColdParts(elf, search, all.starts, all.lengths, all.size, unnamed).find();
+        if (facts != null) {
+            facts.setColdParts(question, found);
+        }
+        return found;
+    }
+
+    /// A number of what is asked about a file.
+    private static long question(Ranges all, BitSet unnamed) {
+        CRC32 pieces = new CRC32();
+        ByteBuffer words = ByteBuffer.allocate(2 * Long.BYTES * all.size);
+        for (int i = 0; i < all.size; i++) {
+            words.putLong(all.starts[i]).putLong(all.lengths[i]);
+        }
+        pieces.update(words.flip());
+        CRC32 names = new CRC32();
+        names.update(unnamed.toByteArray());
+        return pieces.getValue() << Integer.SIZE | names.getValue();
     }
 
     /// Pieces of code, by ascending address.
@@ -298,8 +333,22 @@ public final class FunctionEntries {
         if (table == null || range < 0 || !described.get(function)) {
             return Refusal.NO_UNWIND_TABLE;
         }
+        ImageFacts facts =
+                start == table.start(range) && lengths[function] == table.length(range) ? arguments.facts() : null;
+        int shape = facts == null ? 0 : facts.shape(range);
+        if (shape == 0) {
+            Refusal found = refusalOfShape(function, decoder);
+            if (facts != null) {
+                facts.shape(range, found == null ? SOUND : SOUND + 1 + SHAPES.indexOf(found));
+            }
+            return found;
+        }
+        return shape == SOUND ? null : SHAPES.get(Math.min(shape - SOUND - 1, SHAPES.size() - 1));
+    }
+
+    private @Nullable Refusal refusalOfShape(int function, LengthDecoder decoder) throws IOException {
         // Only the few suspects are decoded.
-        byte[] code = elf.code(start, lengths[function]);
+        byte[] code = elf.code(starts[function], lengths[function]);
         // Data among the code does no harm: the code after it is not examined, and the bytes that a jump
         // covers are before it.
         return refusal(search.suspectedShape(code)) == null ? null : refusal(search.shape(code, decoder));

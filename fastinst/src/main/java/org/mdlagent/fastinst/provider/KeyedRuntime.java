@@ -67,12 +67,29 @@ public enum KeyedRuntime {
 
     /// The runtime of an image; null when it has none of this kind.
     public static @Nullable KeyedRuntime of(ElfFile elf, CodeSearch search) throws IOException {
+        return of(elf, search, null);
+    }
+
+    /// The same.
+    ///
+    /// @param facts about the image; null if none are kept
+    static @Nullable KeyedRuntime of(ElfFile elf, CodeSearch search, @Nullable ImageFacts facts) throws IOException {
         for (KeyedRuntime runtime : values()) {
-            if (runtime.sign.isIn(elf, search)) {
+            if (runtime == UNKNOWN ? isTable(elf, search, facts) : runtime.sign.isIn(elf, search)) {
                 return runtime;
             }
         }
         return null;
+    }
+
+    /// The one sign that needs time, and only the file's content.
+    private static boolean isTable(ElfFile elf, CodeSearch search, @Nullable ImageFacts facts) throws IOException {
+        Boolean known = facts == null ? null : facts.isTable();
+        boolean isTable = known == null ? UNKNOWN.sign.isIn(elf, search) : known;
+        if (facts != null) {
+            facts.setTable(isTable);
+        }
+        return isTable;
     }
 
     /// Whether its functions get no probes at all.

@@ -88,7 +88,14 @@ public final class StackArguments implements AutoCloseable {
 
     /// Adds an image.
     public Image add(ElfFile elf) {
-        Image image = new Image(elf);
+        return add(elf, null);
+    }
+
+    /// Adds an image.
+    ///
+    /// @param kept keeps what is found in its code; null: nothing
+    Image add(ElfFile elf, ImageFacts.@Nullable Source kept) {
+        Image image = new Image(elf, kept);
         images.add(image);
         return image;
     }
@@ -96,16 +103,18 @@ public final class StackArguments implements AutoCloseable {
     /// The functions of one image.
     public final class Image {
         private final ElfFile elf;
+        private final ImageFacts.@Nullable Source kept;
         private @Nullable StackUses uses;
 
-        private Image(ElfFile elf) {
+        private Image(ElfFile elf, ImageFacts.@Nullable Source kept) {
             this.elf = elf;
+            this.kept = kept;
         }
 
         private StackUses uses() throws IOException {
             StackUses made = uses;
             if (made == null) {
-                made = new StackUses(elf, search, decoder, demangler);
+                made = new StackUses(elf, search, decoder, demangler, kept);
                 uses = made;
             }
             return made;
@@ -140,6 +149,12 @@ public final class StackArguments implements AutoCloseable {
             SymbolTable symbols = elf.exportedSymbols();
             int symbol = symbols.at(start);
             return symbol >= 0 && symbols.names(symbol).stream().anyMatch(Prototypes::inRegisters);
+        }
+
+        /// What was found out about the file; null if nothing is kept.
+        @Nullable
+        ImageFacts facts() throws IOException {
+            return uses().facts();
         }
 
         /// [#reason] for the function's own code only: for tests.

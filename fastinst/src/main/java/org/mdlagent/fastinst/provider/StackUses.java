@@ -52,6 +52,8 @@ final class StackUses {
 
     private int targetRange = -1;
 
+    private final @Nullable ImageFacts facts;
+
     private final BitSet looked = new BitSet();
     private final BitSet proved = new BitSet();
     private final @Nullable Reason[] reasons;
@@ -67,7 +69,13 @@ final class StackUses {
     /// How the CFA is computed at a function's first instruction.
     private record CfaAtEntry(int register, int offset) {}
 
-    StackUses(ElfFile elf, CodeSearch search, LengthDecoder decoder, UnaryOperator<String> demangler)
+    /// @param kept null: nothing is kept of what it finds
+    StackUses(
+            ElfFile elf,
+            CodeSearch search,
+            LengthDecoder decoder,
+            UnaryOperator<String> demangler,
+            ImageFacts.@Nullable Source kept)
             throws IOException {
         this.elf = elf;
         this.search = search;
@@ -76,6 +84,7 @@ final class StackUses {
         this.frames = elf.ehFrame();
         this.constants = new FileConstants(elf);
         this.reasons = new Reason[frames == null ? 0 : frames.size()];
+        this.facts = kept == null ? null : kept.of(elf, reasons.length);
     }
 
     /// The range that contains an address, -1 for none.
@@ -100,9 +109,35 @@ final class StackUses {
     Reason reason(int range) throws IOException {
         if (!looked.get(range)) {
             looked.set(range);
-            reasons[range] = look(range);
+            ImageFacts known = facts;
+            if (known != null && known.hasLook(range)) {
+                recall(known, range);
+            } else {
+                reasons[range] = look(range);
+                if (known != null) {
+                    known.look(range, reasons[range], siblings(range), imports(range));
+                }
+            }
         }
         return reasons[range];
+    }
+
+    private void recall(ImageFacts known, int range) {
+        reasons[range] = known.reason(range);
+        int[] own = known.siblings(range);
+        if (own.length > 0) {
+            siblings.put(range, own);
+        }
+        List<String> leaving = known.imports(range);
+        if (!leaving.isEmpty()) {
+            imports.put(range, leaving);
+        }
+    }
+
+    /// What was found out about the file; null if nothing is kept.
+    @Nullable
+    ImageFacts facts() {
+        return facts;
     }
 
     /// Whether a piece is a function all of whose names say that it has no parameter on the stack. One of
