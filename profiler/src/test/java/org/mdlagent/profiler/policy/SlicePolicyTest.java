@@ -68,10 +68,10 @@ class SlicePolicyTest {
                 }
                 assertThat(counting)
                         .as("%,d functions, %,.0f calls/s", functions, fastest)
-                        .isLessThan(0.42 * budget);
+                        .isLessThan(0.6 * budget);
                 assertThat(switching)
                         .as("%,d functions, %,.0f calls/s", functions, fastest)
-                        .isLessThan(0.22 * budget);
+                        .isLessThan(0.55 * budget);
             }
         }
     }
