@@ -172,6 +172,9 @@ void record_returns(struct mdl_thread *thread, const struct mdl_call *call, stru
   }
   /* If another thread returns from the call, its CPU clock is a different one. */
   uint64_t elapsed = measured ? call->start : (int64_t)(now - call->start) > 0 ? now - call->start : 0;
+  if (!is_cpu_time()) {
+    slow_calls_returned(thread, function, now - elapsed, now); /* first: so fewer values live on the stack until then */
+  }
   bool complete = is_exact(); /* with sampling, callees would be incomplete */
   uint64_t taken = measured ? at_most(call->before, elapsed) : complete || !is_cpu_time() ? taken_within(thread, call, elapsed) : 0;
   uint64_t ticks = measured ? elapsed : without_reading(complete ? elapsed : elapsed - taken);
@@ -190,9 +193,6 @@ void record_returns(struct mdl_thread *thread, const struct mdl_call *call, stru
   if (__atomic_load_n(&function->remaining, __ATOMIC_RELAXED) > 0 &&
       __atomic_sub_fetch(&function->remaining, 1, __ATOMIC_RELAXED) >= 0) {
     record_in_ring(thread, function, call_site, start, ticks);
-  }
-  if (!is_cpu_time()) {
-    slow_calls_returned(thread, function, now - elapsed, now);
   }
 }
 
