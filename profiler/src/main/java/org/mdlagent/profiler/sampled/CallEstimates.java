@@ -136,13 +136,15 @@ final class CallEstimates {
                     estimate(i).addSpread(spread.squares() / passed, spread.pairs());
                     estimate(i).addSlices(all, fresh, slicer.slices(slicing), nanos[slicing], hot[slicing]);
                 }
+            } else if (probes.isLeftOut(i)) {
+                estimate(i).addExact(fresh, 0); // the time does not count
             } else {
                 double open = all * openPart(i, readings);
                 estimate(i).addExact(fresh, open);
                 estimate(i).addGap(all - open);
             }
             counted[i] += fresh;
-            changed[i] |= isSliced(i) || fresh != 0 || estimate(i).unseen() > 0;
+            changed[i] |= isSliced(i) || fresh != 0 || (estimate(i).unseen() > 0 && !probes.isLeftOut(i));
         }
         cpuAtLook = readings.cpu();
         tscAtLook = readings.tsc();
@@ -152,7 +154,7 @@ final class CallEstimates {
     /// has stopped it.
     private double openPart(int function, Readings readings) {
         long record = probes.function(function);
-        if (!Allowance.isStopped(record) || probes.isLeftOut(function)) {
+        if (!Allowance.isStopped(record)) {
             return 1;
         }
         double open = Memory.getLong(record + FunctionDescriptor.DEADLINE) - tscAtLook;
