@@ -21,7 +21,7 @@ record RunSessions(int pid, SessionFacts.@Nullable ProcessStart start) {
     /// A wrapper ends at most this long after its program, also on a machine with much load.
     private static final Duration WRAPPER_END = Duration.ofSeconds(10);
 
-    private record Recorded(Path session, SessionFacts facts) {
+    private record Recorded(Path session, SessionFacts facts, long forks) {
         Instant started() {
             return facts.started();
         }
@@ -51,7 +51,7 @@ record RunSessions(int pid, SessionFacts.@Nullable ProcessStart start) {
         List<Recorded> waitedFor = new ArrayList<>();
         for (Path session : sessions) {
             try (SessionReader reader = SessionReader.open(session)) {
-                Recorded recorded = new Recorded(session, reader.facts());
+                Recorded recorded = new Recorded(session, reader.facts(), reader.forks());
                 if (isOwn(recorded.facts)) {
                     own.add(recorded);
                 } else if (reader.wrapper() == pid && isYounger(recorded.facts)) {
@@ -67,7 +67,7 @@ record RunSessions(int pid, SessionFacts.@Nullable ProcessStart start) {
             Recorded only = ofProcess == null ? ofChild : ofProcess;
             return only == null ? null : only.session;
         }
-        return goesOnBehind(ofProcess.facts, ofChild.facts) ? ofProcess.session : ofChild.session;
+        return isNoWrapper(ofProcess, ofChild.facts) ? ofProcess.session : ofChild.session;
     }
 
     /// The sessions recorded by the process itself.
@@ -106,9 +106,11 @@ record RunSessions(int pid, SessionFacts.@Nullable ProcessStart start) {
                 || (facts.start().boot().equals(start.boot()) && facts.start().ticks() >= start.ticks());
     }
 
-    /// Whether the process did more than wait for that child.
-    private static boolean goesOnBehind(SessionFacts own, SessionFacts child) {
+    /// Whether the process did more than wait for that child. The child took it for a wrapper because it had no other
+    /// child yet.
+    private static boolean isNoWrapper(Recorded own, SessionFacts child) {
         Instant end = child.ended();
-        return end != null && (own.ended() == null || own.ended().isAfter(end.plus(WRAPPER_END)));
+        Instant ownEnd = own.facts.ended();
+        return own.forks > 1 || (end != null && (ownEnd == null || ownEnd.isAfter(end.plus(WRAPPER_END))));
     }
 }

@@ -304,6 +304,19 @@ class SessionStoreTest {
         assertThat(store.of(NOBODY, start, given)).as("it was no wrapper").isEqualTo(given);
     }
 
+    /// A server whose first worker executed a program before the second was forked.
+    @Test
+    void shouldTakeNoProcessWithSeveralChildrenForAWrapper() throws IOException {
+        Path server = FakeSession.in(root, "server", NOBODY, 1_767_225_600);
+        Path worker = FakeSession.in(server, "worker", NOBODY + 1, 1_767_225_601);
+        write(worker.resolve("session.mdl"), HeaderDescriptor.WRAPPER, Integer.BYTES, NOBODY);
+        write(server.resolve("session.mdl"), HeaderDescriptor.FORKS, Long.BYTES, 1);
+        assertThat(store.find(server.toString())).isEqualTo(worker);
+
+        write(server.resolve("session.mdl"), HeaderDescriptor.FORKS, Long.BYTES, 2);
+        assertThat(store.find(server.toString())).isEqualTo(server);
+    }
+
     /// As `env app` in one process.
     @Test
     void shouldFindTheProgramThatAProcessHasExecutedLast() throws IOException {

@@ -187,6 +187,11 @@ public final class SessionReader implements AutoCloseable {
         return bytes.getInt(HeaderDescriptor.WRAPPER);
     }
 
+    /// How often the process, and those that it has forked, have begun to fork.
+    public long forks() throws IOException {
+        return bytes.getCounter(HeaderDescriptor.FORKS);
+    }
+
     /// The threads that have met a probe, newest first.
     public List<ThreadProfile> threadProfiles() throws IOException {
         bytes.refresh();
