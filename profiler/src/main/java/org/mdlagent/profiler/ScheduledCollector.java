@@ -6,18 +6,15 @@ import java.util.List;
 import java.util.Set;
 import java.util.function.IntPredicate;
 import java.util.function.LongSupplier;
-import org.jspecify.annotations.Nullable;
-import org.mdlagent.fastinst.install.Tier;
 
 /// Runs another collector by a [Schedule]: between periods all its functions are closed.
 ///
 /// What somebody has closed by a request stays closed, and what was opened between periods waits for the next one.
 ///
 /// Used by one thread, the agent's.
-public final class ScheduledCollector implements Collector {
+public final class ScheduledCollector extends DelegatingCollector {
     private static final long NANOS_PER_MILLI = 1_000_000;
 
-    private final Collector collector;
     private final Schedule schedule;
     private final IntPredicate isClosed;
     private final LongSupplier nanoTime;
@@ -30,7 +27,7 @@ public final class ScheduledCollector implements Collector {
     /// @param isClosed whether a function is closed now
     /// @param nanoTime a clock
     public ScheduledCollector(Collector collector, Schedule schedule, IntPredicate isClosed, LongSupplier nanoTime) {
-        this.collector = collector;
+        super(collector);
         this.schedule = schedule;
         this.isClosed = isClosed;
         this.nanoTime = nanoTime;
@@ -82,11 +79,6 @@ public final class ScheduledCollector implements Collector {
     }
 
     @Override
-    public void setTier(List<Integer> functions, Tier tier) {
-        collector.setTier(functions, tier);
-    }
-
-    @Override
     public double tick() {
         if (begun && schedule.isOn(millis()) != on) {
             on = !on;
@@ -99,30 +91,5 @@ public final class ScheduledCollector implements Collector {
         double wait = collector.tick();
         long now = begun ? millis() : 0;
         return Math.min(wait, (double) NANOS_PER_MILLI * (schedule.nextChange(now) - now));
-    }
-
-    @Override
-    public boolean isUrgent() {
-        return collector.isUrgent();
-    }
-
-    @Override
-    public @Nullable String hotImage() {
-        return collector.hotImage();
-    }
-
-    @Override
-    public boolean settle() {
-        return collector.settle();
-    }
-
-    @Override
-    public double lookAtWaits() {
-        return collector.lookAtWaits();
-    }
-
-    @Override
-    public void rest() {
-        collector.rest();
     }
 }

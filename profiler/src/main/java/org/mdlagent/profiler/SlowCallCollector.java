@@ -3,9 +3,7 @@ package org.mdlagent.profiler;
 import java.util.List;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
-import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.shim.NativeApi;
-import org.mdlagent.fastinst.install.Tier;
 
 /// Keeps slow calls beside what another collector collects.
 ///
@@ -13,8 +11,7 @@ import org.mdlagent.fastinst.install.Tier;
 /// ticks.
 ///
 /// Used by one thread, the agent's.
-public final class SlowCallCollector implements Collector {
-    private final Collector collector;
+public final class SlowCallCollector extends DelegatingCollector {
     private final Runnable grow;
     private final Runnable look;
     private final LongSupplier nanoTime;
@@ -24,7 +21,7 @@ public final class SlowCallCollector implements Collector {
     /// @param look     called at each tick
     /// @param nanoTime a clock
     SlowCallCollector(Collector collector, Runnable grow, Runnable look, LongSupplier nanoTime) {
-        this.collector = collector;
+        super(collector);
         this.grow = grow;
         this.look = look;
         this.nanoTime = nanoTime;
@@ -45,21 +42,6 @@ public final class SlowCallCollector implements Collector {
     }
 
     @Override
-    public void reopen(List<Integer> functions) {
-        collector.reopen(functions);
-    }
-
-    @Override
-    public void close(List<Integer> functions) {
-        collector.close(functions);
-    }
-
-    @Override
-    public void setTier(List<Integer> functions, Tier tier) {
-        collector.setTier(functions, tier);
-    }
-
-    @Override
     public double tick() {
         double now = nanoTime.getAsLong();
         if (now >= dueNanos || collector.isUrgent()) {
@@ -68,30 +50,5 @@ public final class SlowCallCollector implements Collector {
         }
         double wait = collector.lookAtWaits();
         return Math.clamp(dueNanos - nanoTime.getAsLong(), 0, wait);
-    }
-
-    @Override
-    public double lookAtWaits() {
-        return collector.lookAtWaits();
-    }
-
-    @Override
-    public boolean isUrgent() {
-        return collector.isUrgent();
-    }
-
-    @Override
-    public @Nullable String hotImage() {
-        return collector.hotImage();
-    }
-
-    @Override
-    public boolean settle() {
-        return collector.settle();
-    }
-
-    @Override
-    public void rest() {
-        collector.rest();
     }
 }

@@ -9,11 +9,9 @@ import java.util.function.Consumer;
 import java.util.function.IntPredicate;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
-import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.shim.NativeApi;
 import org.mdlagent.fastinst.Probes;
 import org.mdlagent.fastinst.install.ProbeFilter;
-import org.mdlagent.fastinst.install.Tier;
 
 /// Runs another collector when a [Rule] holds. Until then all functions are closed except those of the rule. Windows of
 /// the rule last a second.
@@ -27,11 +25,10 @@ import org.mdlagent.fastinst.install.Tier;
 /// closed.
 ///
 /// Used by one thread, the agent's.
-public final class TriggeredCollector implements Collector {
+public final class TriggeredCollector extends DelegatingCollector {
     private static final double WINDOW_NANOS = 1e9;
     private static final double NANOS_PER_MILLI = 1e6;
 
-    private final Collector collector;
     private final RuleWatch watch;
     private final Schedule schedule;
     private final Supplier<List<Integer>> matching;
@@ -60,7 +57,7 @@ public final class TriggeredCollector implements Collector {
             IntPredicate isClosed,
             LongSupplier nanoTime,
             Consumer<Boolean> log) {
-        this.collector = collector;
+        super(collector);
         this.watch = watch;
         this.schedule = schedule;
         this.matching = matching;
@@ -134,11 +131,6 @@ public final class TriggeredCollector implements Collector {
     }
 
     @Override
-    public void setTier(List<Integer> functions, Tier tier) {
-        collector.setTier(functions, tier);
-    }
-
-    @Override
     public double tick() {
         double wait = collector.tick();
         if (!begun) {
@@ -167,30 +159,5 @@ public final class TriggeredCollector implements Collector {
         }
         double next = windowBegin + WINDOW_NANOS;
         return Math.max(0, Math.min(wait, (on ? Math.min(next, onUntil) : next) - now));
-    }
-
-    @Override
-    public double lookAtWaits() {
-        return collector.lookAtWaits();
-    }
-
-    @Override
-    public boolean isUrgent() {
-        return collector.isUrgent();
-    }
-
-    @Override
-    public @Nullable String hotImage() {
-        return collector.hotImage();
-    }
-
-    @Override
-    public boolean settle() {
-        return collector.settle();
-    }
-
-    @Override
-    public void rest() {
-        collector.rest();
     }
 }
