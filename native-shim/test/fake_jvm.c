@@ -222,7 +222,7 @@ static bool thrown;
 
 static jclass JNICALL find_class(JNIEnv *env, const char *name) {
   (void)env;
-  bool exists = strcmp(name, "org/mdlagent/runtime/Agent") == 0 || strcmp(name, "org/mdlagent/arch/shim/NativeApi") == 0;
+  bool exists = strcmp(name, "org/mdlagent/runtime/agent/Agent") == 0 || strcmp(name, "org/mdlagent/arch/shim/NativeApi") == 0;
   thrown = does("no-class") || !exists;
   return thrown ? NULL : (jclass)&functions;
 }

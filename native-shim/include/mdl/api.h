@@ -1,7 +1,7 @@
 /*
- * The shim's interface to the Java agent: one table of addresses, passed to org.mdlagent.runtime.Agent.start(long). The Java
- * side is org.mdlagent.arch.shim.NativeApi; the build generates its offsets (java/layout.awk). The shim provides mechanism; Java
- * decides what to patch, and when.
+ * The shim's interface to the Java agent: one table of addresses, passed to org.mdlagent.runtime.agent.Agent.start(long). The
+ * Java side is org.mdlagent.arch.shim.NativeApi; the build generates its offsets (java/layout.awk). The shim provides
+ * mechanism; Java decides what to patch, and when.
  */
 #ifndef MDL_API_H
 #define MDL_API_H

@@ -217,10 +217,10 @@ static void call_agent(JNIEnv *env, const struct mdl_api *api) {
     describe(env, "the runtime image has no org.mdlagent.arch.shim.NativeApi.call");
     return;
   }
-  jclass agent = (*env)->FindClass(env, "org/mdlagent/runtime/Agent");
+  jclass agent = (*env)->FindClass(env, "org/mdlagent/runtime/agent/Agent");
   jmethodID start = agent ? (*env)->GetStaticMethodID(env, agent, "start", "(J)V") : NULL;
   if (!start) {
-    describe(env, "the runtime image has no org.mdlagent.runtime.Agent.start(long)");
+    describe(env, "the runtime image has no org.mdlagent.runtime.agent.Agent.start(long)");
     return;
   }
   jvalue argument = {.j = (jlong)(uintptr_t)api};

@@ -7,6 +7,7 @@ module org.mdlagent.profiler {
 
     exports org.mdlagent.profiler;
     exports org.mdlagent.profiler.cpu;
+    exports org.mdlagent.profiler.figures;
     exports org.mdlagent.profiler.report.codec;
     exports org.mdlagent.profiler.report.exposition;
     exports org.mdlagent.profiler.report.file;
@@ -15,7 +16,9 @@ module org.mdlagent.profiler {
     exports org.mdlagent.profiler.report.page;
     exports org.mdlagent.profiler.report.profile;
     exports org.mdlagent.profiler.report.session;
+    exports org.mdlagent.profiler.report.slice;
     exports org.mdlagent.profiler.report.statistics;
     exports org.mdlagent.profiler.sampled;
     exports org.mdlagent.profiler.slice;
+    exports org.mdlagent.profiler.text;
 }

@@ -1,12 +1,11 @@
-/// The agent in the target process, beside the shim: its start, options and epochs.
+/// The agent in the target process, and the command line beside it.
 ///
 /// Each package depends only on those below it. `cli`, `serve`, `store` and [org.mdlagent.client] are never loaded
-/// into the target process:
+/// into the target process, and `agent` nowhere else:
 ///
 /// | package | |
 /// | --- | --- |
-/// | `cli` | the command `mdl` |
-/// | `runtime` | the agent |
+/// | `agent`, `cli` | the agent; the command `mdl` |
 /// | `serve`, `store` | the server of live sessions, the profiles of runs |
 /// | `metric` | metrics in the program |
 /// | `mdl.request` | requests of metrics to a program |

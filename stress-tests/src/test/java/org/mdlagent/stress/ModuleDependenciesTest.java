@@ -16,6 +16,7 @@ import com.tngtech.archunit.library.dependencies.SliceIdentifier;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -66,6 +67,29 @@ class ModuleDependenciesTest {
             .mayOnlyAccessLayers("arch")
             .whereLayer("bench")
             .mayNotBeAccessedByAnyLayer();
+
+    private static final DescribedPredicate<JavaClass> RUNS_IN_THE_PROGRAM = JavaClass.Predicates.resideInAnyPackage(
+                    "org.mdlagent.arch.cpu..",
+                    "org.mdlagent.arch.session..",
+                    "org.mdlagent.arch.shim..",
+                    "org.mdlagent.fastinst..",
+                    "org.mdlagent.runtime.agent..")
+            .or(DescribedPredicate.describe("write a session", ModuleDependenciesTest::writesSession));
+
+    private static final DescribedPredicate<JavaClass> READS_SESSIONS = JavaClass.Predicates.resideInAnyPackage(
+            "org.mdlagent.profiler.report..",
+            "org.mdlagent.runtime.cli..",
+            "org.mdlagent.runtime.serve..",
+            "org.mdlagent.runtime.store..",
+            "org.mdlagent.client..");
+
+    /// All of the profiler but the reports, and what the agent shares with them.
+    private static boolean writesSession(JavaClass type) {
+        String name = type.getPackageName() + ".";
+        return name.startsWith("org.mdlagent.profiler.")
+                && Stream.of("report.", "figures.", "text.")
+                        .noneMatch(part -> name.startsWith("org.mdlagent.profiler." + part));
+    }
 
     @Test
     void shouldImportOnlyDownwards() {
@@ -139,6 +163,32 @@ class ModuleDependenciesTest {
                 .check(PRODUCT);
     }
 
+    /// The agent is in the program; reports, the command line and clients are in another process.
+    @Test
+    void shouldRunInTheProgramWithoutWhatReadsSessions() {
+        assertThat(PRODUCT)
+                .as("classes seen by the rule")
+                .anyMatch(RUNS_IN_THE_PROGRAM)
+                .anyMatch(READS_SESSIONS);
+
+        noClasses()
+                .that(RUNS_IN_THE_PROGRAM)
+                .should()
+                .dependOnClassesThat(READS_SESSIONS)
+                .check(PRODUCT);
+    }
+
+    /// The inverse: a report needs no part of the agent.
+    @Test
+    void shouldReportWithoutWhatRunsInTheProgram() {
+        noClasses()
+                .that()
+                .resideInAPackage("org.mdlagent.profiler.report..")
+                .should()
+                .dependOnClassesThat(RUNS_IN_THE_PROGRAM)
+                .check(PRODUCT);
+    }
+
     @ParameterizedTest
     @ValueSource(
             strings = {
@@ -194,7 +244,7 @@ class ModuleDependenciesTest {
     void shouldFindDependenciesUpwards() {
         LayerDrawing wrong = LayerDrawing.of("""
                 /// | `report.codec` | |
-                /// | `report.profile`, `slice` | |
+                /// | `report.profile`, `report.slice`, `slice` | |
                 /// | `profiler` | |
                 package org.mdlagent.profiler;
                 """);
@@ -202,8 +252,8 @@ class ModuleDependenciesTest {
         assertThat(wrong.violations(PRODUCT))
                 .anyMatch(line ->
                         line.startsWith("org.mdlagent.profiler.report.profile -> org.mdlagent.profiler.report.codec"))
-                .anyMatch(
-                        line -> line.startsWith("org.mdlagent.profiler.slice -> org.mdlagent.profiler.report.profile"))
+                .anyMatch(line ->
+                        line.startsWith("org.mdlagent.profiler.report.slice -> org.mdlagent.profiler.report.profile"))
                 .noneMatch(line -> line.startsWith("org.mdlagent.profiler.slice -> org.mdlagent.profiler,"));
     }
 

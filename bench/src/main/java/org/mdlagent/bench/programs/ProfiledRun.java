@@ -13,7 +13,7 @@ import org.mdlagent.bench.tools.SourceTree;
 import org.mdlagent.bench.tools.Tracer;
 import org.mdlagent.profiler.report.profile.Profile;
 import org.mdlagent.profiler.report.session.SessionReader;
-import org.mdlagent.profiler.slice.TimeSlice;
+import org.mdlagent.profiler.report.slice.TimeSlice;
 
 /// One complete run of a program, in its own directory.
 ///

@@ -6,10 +6,10 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.fastinst.install.Tier;
-import org.mdlagent.profiler.Collected;
 import org.mdlagent.profiler.Rule;
 import org.mdlagent.profiler.Schedule;
 import org.mdlagent.profiler.SlowThreshold;
+import org.mdlagent.profiler.figures.Collected;
 
 /// The agent's options, from `MDL_OPTIONS`, properties files, or `mdl run`.
 ///

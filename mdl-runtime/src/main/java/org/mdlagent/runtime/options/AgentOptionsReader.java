@@ -5,10 +5,10 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
-import org.mdlagent.profiler.Collected;
 import org.mdlagent.profiler.Rule;
 import org.mdlagent.profiler.Schedule;
 import org.mdlagent.profiler.SlowThreshold;
+import org.mdlagent.profiler.figures.Collected;
 
 /// Parses the values of options by the table ([AgentOption]), and collects problems. A value with a problem is
 /// replaced by the default.

@@ -14,13 +14,13 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
-import org.mdlagent.profiler.report.format.JsonWriter;
 import org.mdlagent.profiler.report.format.PprofReport;
 import org.mdlagent.profiler.report.profile.Profile;
 import org.mdlagent.profiler.report.profile.ProfileOrder;
 import org.mdlagent.profiler.report.profile.SessionFacts;
 import org.mdlagent.profiler.report.session.SessionReader;
-import org.mdlagent.profiler.slice.TimeSlice;
+import org.mdlagent.profiler.report.slice.TimeSlice;
+import org.mdlagent.profiler.text.JsonWriter;
 
 /// Pushes new profiles of running programs to a profile server, as pprof, on a dedicated thread: to Pyroscope
 /// (`/ingest`), or to Parca (an address that ends with `/profiles/writeraw`).

@@ -13,10 +13,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.mdlagent.fastinst.install.Tier;
-import org.mdlagent.profiler.Collected;
 import org.mdlagent.profiler.Rule;
 import org.mdlagent.profiler.Schedule;
 import org.mdlagent.profiler.SlowThreshold;
+import org.mdlagent.profiler.figures.Collected;
 
 class AgentOptionsTest {
     @TempDir

@@ -4,7 +4,7 @@ import java.util.Arrays;
 import java.util.Comparator;
 import java.util.function.IntPredicate;
 import java.util.function.IntToDoubleFunction;
-import org.mdlagent.profiler.estimate.ProbeCost;
+import org.mdlagent.profiler.figures.ProbeCost;
 
 /// Decides when the probes of sliced functions are on. Sliced functions are too frequent for their probes to
 /// stay on within the budget.

@@ -1,6 +1,6 @@
 package org.mdlagent.profiler.sampled;
 
-import org.mdlagent.profiler.estimate.Confidence;
+import org.mdlagent.profiler.figures.Confidence;
 
 /// The estimate of one function's calls: exact counts while its probes stay on, and ratio estimates while it
 /// is sliced (Cochran, "Sampling Techniques", 3rd edition, chapter 6).

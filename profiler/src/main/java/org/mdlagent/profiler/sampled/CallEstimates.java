@@ -7,7 +7,7 @@ import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.site.RecordingTicks;
 import org.mdlagent.fastinst.Probes;
-import org.mdlagent.profiler.estimate.ProbeCost;
+import org.mdlagent.profiler.figures.ProbeCost;
 import org.mdlagent.profiler.tier.Allowance;
 
 /// Calls so far by function: counted while its probes stay on, estimated while it is sliced ([CallEstimate]).

@@ -17,7 +17,7 @@ import org.mdlagent.fastinst.install.Tier;
 import org.mdlagent.profiler.ArmList;
 import org.mdlagent.profiler.Collector;
 import org.mdlagent.profiler.cpu.PcSamples;
-import org.mdlagent.profiler.estimate.ProbeCost;
+import org.mdlagent.profiler.figures.ProbeCost;
 import org.mdlagent.profiler.policy.LookInterval;
 import org.mdlagent.profiler.policy.SlicePolicy;
 import org.mdlagent.profiler.records.RingDrain;

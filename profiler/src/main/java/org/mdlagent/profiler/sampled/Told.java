@@ -7,7 +7,7 @@ import org.mdlagent.arch.session.FunctionRecordWriter;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.shim.NativeApi;
 import org.mdlagent.fastinst.Probes;
-import org.mdlagent.profiler.estimate.ProbeCost;
+import org.mdlagent.profiler.figures.ProbeCost;
 import org.mdlagent.profiler.records.RingDrain;
 import org.mdlagent.profiler.records.SampleWeights;
 

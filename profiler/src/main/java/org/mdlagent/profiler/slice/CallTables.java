@@ -5,7 +5,7 @@ import org.mdlagent.arch.layout.RowDescriptor;
 import org.mdlagent.arch.session.FunctionRecords;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.profiler.EnteredCalls;
-import org.mdlagent.profiler.estimate.ProbeCost;
+import org.mdlagent.profiler.figures.ProbeCost;
 
 /// The measurements of the session's functions so far: their rows in all threads, and their callers.
 final class CallTables {

@@ -1,4 +1,4 @@
-/// Time slices of a session: the agent writes them to the session file, reports read them.
+/// Writes time slices of a session to its file: the reader is in `org.mdlagent.profiler.report.slice`.
 @NullMarked
 package org.mdlagent.profiler.slice;
 

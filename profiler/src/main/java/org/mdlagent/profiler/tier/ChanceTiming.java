@@ -1,7 +1,7 @@
 package org.mdlagent.profiler.tier;
 
 import org.mdlagent.fastinst.Probes;
-import org.mdlagent.profiler.estimate.ProbeCost;
+import org.mdlagent.profiler.figures.ProbeCost;
 
 /// Timing by chance, for functions whose probes stay on and that no choice of tiers has covered yet: machine
 /// code counts all of their calls and times some by chance.

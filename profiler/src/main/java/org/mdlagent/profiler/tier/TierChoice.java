@@ -2,7 +2,7 @@ package org.mdlagent.profiler.tier;
 
 import java.util.Arrays;
 import java.util.function.IntToDoubleFunction;
-import org.mdlagent.profiler.estimate.ProbeCost;
+import org.mdlagent.profiler.figures.ProbeCost;
 
 /// Chooses which calls of which function are timed: a knapsack problem over measured rates.
 ///

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.fastinst.install.Tier;
-import org.mdlagent.profiler.estimate.ProbeCost;
+import org.mdlagent.profiler.figures.ProbeCost;
 
 /// The tiers of a session's functions ([Tier]): the cost and the rate of their calls, and the best tier for
 /// them ([TierChoice]).

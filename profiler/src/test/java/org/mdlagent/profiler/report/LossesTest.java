@@ -24,7 +24,7 @@ import org.mdlagent.profiler.report.profile.Profile;
 import org.mdlagent.profiler.report.profile.ProfileOrder;
 import org.mdlagent.profiler.report.profile.Profiles;
 import org.mdlagent.profiler.report.session.SessionImage;
-import org.mdlagent.profiler.slice.Timeline;
+import org.mdlagent.profiler.report.slice.Timeline;
 
 /// What a session did not see or keep is in every format that has a place for it.
 class LossesTest {

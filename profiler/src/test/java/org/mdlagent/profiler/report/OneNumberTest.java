@@ -28,7 +28,7 @@ import org.mdlagent.profiler.report.profile.Profile;
 import org.mdlagent.profiler.report.profile.ProfileOrder;
 import org.mdlagent.profiler.report.profile.Profiles;
 import org.mdlagent.profiler.report.session.SessionImage;
-import org.mdlagent.profiler.slice.Timeline;
+import org.mdlagent.profiler.report.slice.Timeline;
 
 /// One session, one number: calls, total and self time are the same in every format.
 class OneNumberTest {

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.within;
 
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
-import org.mdlagent.profiler.estimate.Confidence;
+import org.mdlagent.profiler.figures.Confidence;
 
 class CallEstimateTest {
     private static final double LOOK = 200e6;

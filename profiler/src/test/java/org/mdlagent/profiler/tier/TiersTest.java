@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.fastinst.install.Tier;
-import org.mdlagent.profiler.estimate.ProbeCost;
+import org.mdlagent.profiler.figures.ProbeCost;
 
 class TiersTest {
     private static final double TICKS_PER_NANO = 2.5;

@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
-import org.mdlagent.profiler.report.codec.ForeignText;
+import org.mdlagent.profiler.text.ForeignText;
 import org.mdlagent.runtime.cli.context.CommandContext;
 import org.mdlagent.runtime.cli.session.ControlClient;
 import org.mdlagent.runtime.cli.terminal.CommandFailure;

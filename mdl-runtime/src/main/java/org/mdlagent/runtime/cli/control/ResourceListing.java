@@ -3,7 +3,7 @@ package org.mdlagent.runtime.cli.control;
 import java.io.PrintStream;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
-import org.mdlagent.profiler.report.codec.ForeignText;
+import org.mdlagent.profiler.text.ForeignText;
 import org.mdlagent.runtime.cli.terminal.CommandFailure;
 import org.mdlagent.runtime.mdl.request.Resource;
 import org.mdlagent.runtime.mdl.request.ResourceGlob;

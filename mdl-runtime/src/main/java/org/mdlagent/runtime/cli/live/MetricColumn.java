@@ -7,8 +7,8 @@ import java.util.Deque;
 import java.util.List;
 import java.util.Locale;
 import java.util.OptionalDouble;
-import org.mdlagent.profiler.report.codec.ForeignText;
 import org.mdlagent.profiler.report.profile.MetricValue;
+import org.mdlagent.profiler.text.ForeignText;
 
 /// A column of `mdl watch`: for a rate, the increase per second between two looks; otherwise the value; and
 /// its history as bars, relative to the largest value shown.

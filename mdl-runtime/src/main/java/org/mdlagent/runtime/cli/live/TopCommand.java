@@ -13,7 +13,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.locks.LockSupport;
 import org.jline.terminal.Size;
 import org.jspecify.annotations.Nullable;
-import org.mdlagent.profiler.Collected;
+import org.mdlagent.profiler.figures.Collected;
 import org.mdlagent.profiler.report.format.TableReport;
 import org.mdlagent.profiler.report.live.LiveFunction;
 import org.mdlagent.profiler.report.live.LiveOrder;

@@ -9,7 +9,7 @@ import java.io.PrintStream;
 import java.io.Writer;
 import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
-import org.mdlagent.profiler.report.codec.ForeignText;
+import org.mdlagent.profiler.text.ForeignText;
 
 /// The output of a command: results to stdout, messages for people to stderr, both in UTF-8 regardless of the
 /// locale.

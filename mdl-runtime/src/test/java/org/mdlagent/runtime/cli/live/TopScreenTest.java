@@ -10,7 +10,7 @@ import java.util.OptionalInt;
 import java.util.OptionalLong;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.mdlagent.profiler.Collected;
+import org.mdlagent.profiler.figures.Collected;
 import org.mdlagent.profiler.report.live.LiveFunction;
 import org.mdlagent.profiler.report.live.LiveOrder;
 import org.mdlagent.profiler.report.live.LiveProfile;

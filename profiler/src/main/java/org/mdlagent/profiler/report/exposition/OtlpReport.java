@@ -10,10 +10,10 @@ import java.util.OptionalLong;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
-import org.mdlagent.profiler.report.format.JsonWriter;
 import org.mdlagent.profiler.report.profile.Loss;
 import org.mdlagent.profiler.report.profile.MetricValue;
 import org.mdlagent.profiler.report.profile.SessionFacts;
+import org.mdlagent.profiler.text.JsonWriter;
 
 /// The report for OpenTelemetry: an `ExportMetricsServiceRequest` in OTLP's JSON encoding (OpenTelemetry Protocol
 /// Specification 1, "JSON Protobuf Encoding": 64-bit integers are strings, enumerations numbers). Durations are in

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.OptionalLong;
 import java.util.stream.Collectors;
-import org.mdlagent.profiler.report.codec.ForeignText;
+import org.mdlagent.profiler.text.ForeignText;
 
 /// Prometheus' text exposition format, version 0.0.4, with classic histograms.
 final class TextExposition {

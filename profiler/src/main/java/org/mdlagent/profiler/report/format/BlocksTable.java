@@ -7,12 +7,12 @@ import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;
 import org.mdlagent.arch.elf.SourceLine;
-import org.mdlagent.profiler.Collected;
-import org.mdlagent.profiler.report.codec.ForeignText;
-import org.mdlagent.profiler.report.file.BaseName;
+import org.mdlagent.profiler.figures.Collected;
 import org.mdlagent.profiler.report.profile.FunctionBlocks;
 import org.mdlagent.profiler.report.profile.NotProbed;
 import org.mdlagent.profiler.report.profile.Profile;
+import org.mdlagent.profiler.text.BaseName;
+import org.mdlagent.profiler.text.ForeignText;
 
 /// The report for people of a session that counts basic blocks: functions by the instructions that they
 /// executed, and the blocks that executed the most, or the arcs that were taken the most.

@@ -8,10 +8,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
-import org.mdlagent.profiler.report.codec.ForeignText;
 import org.mdlagent.profiler.report.profile.CallTree;
 import org.mdlagent.profiler.report.profile.CodeFrame;
 import org.mdlagent.profiler.report.profile.Profile;
+import org.mdlagent.profiler.text.ForeignText;
 
 /// The report for KCachegrind and `callgrind_annotate` ("Callgrind Format Specification", version 1, in the
 /// manual of Valgrind): by function, the CPU time in its own code; by caller and callee, the CPU time below

@@ -11,6 +11,7 @@ import org.mdlagent.profiler.report.profile.Latency;
 import org.mdlagent.profiler.report.profile.Run;
 import org.mdlagent.profiler.report.statistics.Comparison;
 import org.mdlagent.profiler.report.statistics.FunctionChange;
+import org.mdlagent.profiler.text.JsonWriter;
 
 /// A comparison for scripts. Durations are in nanoseconds; unknown values are absent.
 ///

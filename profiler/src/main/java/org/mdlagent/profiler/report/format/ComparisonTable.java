@@ -10,12 +10,12 @@ import java.util.OptionalDouble;
 import java.util.OptionalLong;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
-import org.mdlagent.profiler.report.codec.ForeignText;
-import org.mdlagent.profiler.report.file.BaseName;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
 import org.mdlagent.profiler.report.profile.Run;
 import org.mdlagent.profiler.report.statistics.Comparison;
 import org.mdlagent.profiler.report.statistics.FunctionChange;
+import org.mdlagent.profiler.text.BaseName;
+import org.mdlagent.profiler.text.ForeignText;
 
 /// Two runs for people: each function's time before and after, with sampling errors.
 ///

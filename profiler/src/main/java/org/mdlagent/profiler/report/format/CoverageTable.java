@@ -3,10 +3,10 @@ package org.mdlagent.profiler.report.format;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
-import org.mdlagent.profiler.report.codec.ForeignText;
 import org.mdlagent.profiler.report.profile.Coverage;
 import org.mdlagent.profiler.report.profile.NotProbed;
 import org.mdlagent.profiler.report.profile.Profile;
+import org.mdlagent.profiler.text.ForeignText;
 
 /// The report for people of a coverage session: images, and below each its source files.
 ///

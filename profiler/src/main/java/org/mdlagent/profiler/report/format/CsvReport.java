@@ -6,11 +6,11 @@ import java.util.List;
 import java.util.OptionalDouble;
 import java.util.OptionalLong;
 import java.util.regex.Pattern;
-import org.mdlagent.profiler.report.codec.ForeignText;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
 import org.mdlagent.profiler.report.profile.Latency;
 import org.mdlagent.profiler.report.profile.Profile;
 import org.mdlagent.profiler.report.profile.ProfileOrder;
+import org.mdlagent.profiler.text.ForeignText;
 
 /// The report for spreadsheets: CSV (RFC 4180) with a header row. Durations are in nanoseconds; unknown
 /// values are empty. Columns of CPU time exist if it was sampled.

@@ -2,10 +2,10 @@ package org.mdlagent.profiler.report.format;
 
 import java.io.IOException;
 import java.util.stream.Collectors;
-import org.mdlagent.profiler.report.codec.ForeignText;
 import org.mdlagent.profiler.report.profile.CallTree;
 import org.mdlagent.profiler.report.profile.CodeFrame;
 import org.mdlagent.profiler.report.profile.Profile;
+import org.mdlagent.profiler.text.ForeignText;
 
 /// The report for flame graph tools: one line per call path, as Brendan Gregg's `stackcollapse` programs
 /// write them ("The Flame Graph", CACM 59(6), 2016): the functions, outermost first, separated by semicolons,

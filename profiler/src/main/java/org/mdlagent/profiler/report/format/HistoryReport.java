@@ -6,11 +6,12 @@ import java.time.format.DateTimeFormatter;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.stream.Collectors;
-import org.mdlagent.profiler.report.codec.ForeignText;
-import org.mdlagent.profiler.report.file.BaseName;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
 import org.mdlagent.profiler.report.profile.Latency;
 import org.mdlagent.profiler.report.profile.Run;
+import org.mdlagent.profiler.text.BaseName;
+import org.mdlagent.profiler.text.ForeignText;
+import org.mdlagent.profiler.text.JsonWriter;
 
 /// One function over several runs.
 ///

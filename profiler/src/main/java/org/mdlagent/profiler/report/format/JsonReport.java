@@ -11,7 +11,7 @@ import java.util.OptionalDouble;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.elf.SourceLine;
-import org.mdlagent.profiler.Collected;
+import org.mdlagent.profiler.figures.Collected;
 import org.mdlagent.profiler.report.profile.CallEdge;
 import org.mdlagent.profiler.report.profile.Coverage;
 import org.mdlagent.profiler.report.profile.CpuSamples;
@@ -27,6 +27,7 @@ import org.mdlagent.profiler.report.profile.ProfileOrder;
 import org.mdlagent.profiler.report.profile.SessionFacts;
 import org.mdlagent.profiler.report.profile.SlowCall;
 import org.mdlagent.profiler.report.profile.TimeRange;
+import org.mdlagent.profiler.text.JsonWriter;
 
 /// The report for scripts: JSON as specified for the command line. Durations are in nanoseconds; unknown
 /// values are absent.

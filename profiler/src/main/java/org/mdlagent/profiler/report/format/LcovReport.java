@@ -5,11 +5,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.mdlagent.arch.elf.SourceLine;
-import org.mdlagent.profiler.Collected;
-import org.mdlagent.profiler.report.codec.ForeignText;
+import org.mdlagent.profiler.figures.Collected;
 import org.mdlagent.profiler.report.profile.FunctionBlocks;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
 import org.mdlagent.profiler.report.profile.Profile;
+import org.mdlagent.profiler.text.ForeignText;
 
 /// A tracefile of lcov (geninfo(1)), which `genhtml` and CI systems read: how often each function was
 /// called, and the

@@ -2,11 +2,11 @@ package org.mdlagent.profiler.report.format;
 
 import java.io.IOException;
 import java.util.Locale;
-import org.mdlagent.profiler.report.codec.ForeignText;
 import org.mdlagent.profiler.report.profile.CallTree;
 import org.mdlagent.profiler.report.profile.CodeFrame;
 import org.mdlagent.profiler.report.profile.Profile;
 import org.mdlagent.profiler.report.profile.SampledThread;
+import org.mdlagent.profiler.text.ForeignText;
 
 /// The report for tools that read the text of `perf script` (`tools/perf/Documentation/perf-script.txt` in
 /// the Linux source): one `cpu-clock` event per sample. Its period is the CPU time in nanoseconds that the

@@ -12,7 +12,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.ToLongFunction;
 import java.util.stream.LongStream;
 import java.util.zip.GZIPOutputStream;
-import org.mdlagent.profiler.report.codec.ForeignText;
 import org.mdlagent.profiler.report.codec.ProtobufWriter;
 import org.mdlagent.profiler.report.profile.CallTree;
 import org.mdlagent.profiler.report.profile.CodeFrame;
@@ -21,6 +20,7 @@ import org.mdlagent.profiler.report.profile.Profile;
 import org.mdlagent.profiler.report.profile.ProfileOrder;
 import org.mdlagent.profiler.report.profile.SessionFacts;
 import org.mdlagent.profiler.report.profile.TimeRange;
+import org.mdlagent.profiler.text.ForeignText;
 
 /// The report for pprof: `profile.proto` of github.com/google/pprof, compressed with gzip.
 ///

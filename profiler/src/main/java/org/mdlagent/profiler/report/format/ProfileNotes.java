@@ -5,15 +5,15 @@ import java.util.List;
 import java.util.Locale;
 import java.util.OptionalDouble;
 import org.jspecify.annotations.Nullable;
-import org.mdlagent.profiler.report.codec.ForeignText;
-import org.mdlagent.profiler.report.file.BaseName;
-import org.mdlagent.profiler.report.file.LibraryName;
 import org.mdlagent.profiler.report.profile.CpuSamples;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
 import org.mdlagent.profiler.report.profile.Loss;
 import org.mdlagent.profiler.report.profile.ProcessProfile;
 import org.mdlagent.profiler.report.profile.Profile;
 import org.mdlagent.profiler.report.profile.TimeRange;
+import org.mdlagent.profiler.text.BaseName;
+import org.mdlagent.profiler.text.ForeignText;
+import org.mdlagent.profiler.text.LibraryName;
 
 /// Notes and warnings that accompany the figures of a profile.
 public final class ProfileNotes {

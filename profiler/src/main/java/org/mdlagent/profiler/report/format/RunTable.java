@@ -2,8 +2,8 @@ package org.mdlagent.profiler.report.format;
 
 import java.io.IOException;
 import java.util.List;
-import org.mdlagent.profiler.report.codec.ForeignText;
 import org.mdlagent.profiler.report.profile.Run;
+import org.mdlagent.profiler.text.ForeignText;
 
 /// A table of the stored runs, for people.
 public final class RunTable {

@@ -7,6 +7,7 @@ import org.mdlagent.profiler.report.profile.Run;
 import org.mdlagent.profiler.report.statistics.SeriesChange;
 import org.mdlagent.profiler.report.statistics.SeriesComparison;
 import org.mdlagent.profiler.report.statistics.SeriesTest;
+import org.mdlagent.profiler.text.JsonWriter;
 
 /// A comparison of series of runs for scripts. Durations are in nanoseconds.
 ///

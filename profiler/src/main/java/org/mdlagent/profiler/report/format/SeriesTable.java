@@ -4,12 +4,12 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import org.mdlagent.profiler.report.codec.ForeignText;
-import org.mdlagent.profiler.report.file.BaseName;
 import org.mdlagent.profiler.report.profile.Run;
 import org.mdlagent.profiler.report.statistics.SeriesChange;
 import org.mdlagent.profiler.report.statistics.SeriesComparison;
 import org.mdlagent.profiler.report.statistics.SeriesTest;
+import org.mdlagent.profiler.text.BaseName;
+import org.mdlagent.profiler.text.ForeignText;
 
 /// Two series of runs for people: what changed, with confidence bounds, and the smallest change that such
 /// runs can detect.

@@ -3,6 +3,7 @@ package org.mdlagent.profiler.report.format;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import org.mdlagent.profiler.text.JsonWriter;
 
 /// Shortens names of functions to fit a column. The least informative parts go first: ABI tags, then template
 /// arguments, then parameters; a name that is still too long keeps both ends.

@@ -3,6 +3,7 @@ package org.mdlagent.profiler.report.format;
 import java.io.IOException;
 import java.util.List;
 import org.mdlagent.profiler.report.profile.SlowCall;
+import org.mdlagent.profiler.text.JsonWriter;
 
 /// Slow calls in the report for scripts.
 final class SlowCallsJson {

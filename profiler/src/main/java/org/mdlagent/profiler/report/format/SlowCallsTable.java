@@ -5,10 +5,10 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;
-import org.mdlagent.profiler.report.codec.ForeignText;
 import org.mdlagent.profiler.report.profile.CallTree;
 import org.mdlagent.profiler.report.profile.CodeFrame;
 import org.mdlagent.profiler.report.profile.SlowCall;
+import org.mdlagent.profiler.text.ForeignText;
 
 /// Slow calls for people: the longest as trees of what they called, with the time that each was not on a processor and
 /// the place where it waited.

@@ -6,6 +6,7 @@ import java.util.List;
 import org.mdlagent.profiler.report.profile.CallTree;
 import org.mdlagent.profiler.report.profile.CodeFrame;
 import org.mdlagent.profiler.report.profile.Profile;
+import org.mdlagent.profiler.text.JsonWriter;
 
 /// The report for speedscope (<https://www.speedscope.app/file-format-schema.json>): a sampled profile whose
 /// samples are call paths, weighted by the CPU time of each path's last function itself.

@@ -12,7 +12,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.OptionalDouble;
 import java.util.OptionalLong;
-import org.mdlagent.profiler.report.codec.ForeignText;
 import org.mdlagent.profiler.report.profile.CpuSamples;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
 import org.mdlagent.profiler.report.profile.Latency;
@@ -21,6 +20,7 @@ import org.mdlagent.profiler.report.profile.Profile;
 import org.mdlagent.profiler.report.profile.ProfileOrder;
 import org.mdlagent.profiler.report.profile.SessionFacts;
 import org.mdlagent.profiler.report.profile.TimeRange;
+import org.mdlagent.profiler.text.ForeignText;
 
 /// The report for people: a line of facts, then a table of functions with aligned numbers.
 ///

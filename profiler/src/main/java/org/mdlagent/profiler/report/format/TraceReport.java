@@ -9,10 +9,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.OptionalDouble;
 import java.util.Set;
-import org.mdlagent.profiler.report.file.BaseName;
 import org.mdlagent.profiler.report.profile.SessionFacts;
 import org.mdlagent.profiler.report.profile.SlowCall;
 import org.mdlagent.profiler.report.profile.TimedCall;
+import org.mdlagent.profiler.text.BaseName;
+import org.mdlagent.profiler.text.JsonWriter;
 
 /// The report for trace viewers such as Perfetto and Chrome's: complete events of the Trace Event Format, in
 /// microseconds since the session began.

@@ -2,10 +2,10 @@ package org.mdlagent.profiler.report.live;
 
 import java.io.IOException;
 import java.util.Optional;
-import org.mdlagent.profiler.report.format.JsonWriter;
 import org.mdlagent.profiler.report.page.HeatMap;
 import org.mdlagent.profiler.report.session.SessionReader;
-import org.mdlagent.profiler.slice.FunctionSlice;
+import org.mdlagent.profiler.report.slice.FunctionSlice;
+import org.mdlagent.profiler.text.JsonWriter;
 
 /// The latency of one function over time while its program runs: the slices that a page must append to its
 /// heat map, given the last slice it knows.

@@ -8,14 +8,14 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
-import org.mdlagent.profiler.report.format.JsonWriter;
 import org.mdlagent.profiler.report.page.HtmlReport;
 import org.mdlagent.profiler.report.page.Page;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
 import org.mdlagent.profiler.report.profile.Profile;
 import org.mdlagent.profiler.report.profile.ProfileOrder;
 import org.mdlagent.profiler.report.profile.TimedCall;
-import org.mdlagent.profiler.slice.Timeline;
+import org.mdlagent.profiler.report.slice.Timeline;
+import org.mdlagent.profiler.text.JsonWriter;
 
 /// The report of a running program for a browser: the page of [HtmlReport], which polls for updates.
 ///

@@ -5,7 +5,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.OptionalDouble;
 import java.util.OptionalLong;
-import org.mdlagent.profiler.report.codec.ForeignText;
 import org.mdlagent.profiler.report.format.LatencyBars;
 import org.mdlagent.profiler.report.format.PlainText;
 import org.mdlagent.profiler.report.format.ProfileNotes;
@@ -17,6 +16,7 @@ import org.mdlagent.profiler.report.profile.FunctionProfile;
 import org.mdlagent.profiler.report.profile.Latency;
 import org.mdlagent.profiler.report.profile.Profile;
 import org.mdlagent.profiler.report.profile.SessionFacts;
+import org.mdlagent.profiler.text.ForeignText;
 
 /// The live view's lines for people. Columns have fixed positions, so that nothing moves between looks.
 ///

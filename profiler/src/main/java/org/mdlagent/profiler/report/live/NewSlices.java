@@ -2,9 +2,9 @@ package org.mdlagent.profiler.report.live;
 
 import java.io.IOException;
 import java.util.List;
-import org.mdlagent.profiler.report.format.JsonWriter;
 import org.mdlagent.profiler.report.session.SessionReader;
-import org.mdlagent.profiler.slice.TimeSlice;
+import org.mdlagent.profiler.report.slice.TimeSlice;
+import org.mdlagent.profiler.text.JsonWriter;
 
 /// The time slices that a page does not know yet.
 final class NewSlices {

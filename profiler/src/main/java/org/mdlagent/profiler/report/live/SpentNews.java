@@ -5,10 +5,10 @@ import java.util.Map;
 import java.util.OptionalDouble;
 import java.util.Set;
 import java.util.TreeMap;
-import org.mdlagent.profiler.report.format.JsonWriter;
 import org.mdlagent.profiler.report.page.SpentTime;
 import org.mdlagent.profiler.report.session.SessionReader;
-import org.mdlagent.profiler.slice.FunctionSlice;
+import org.mdlagent.profiler.report.slice.FunctionSlice;
+import org.mdlagent.profiler.text.JsonWriter;
 
 /// The time spent in some functions, slice by slice, while the program runs: what a page must append to its
 /// overview, given the last slice it knows.

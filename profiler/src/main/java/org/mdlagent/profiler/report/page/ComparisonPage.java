@@ -4,11 +4,11 @@ import java.io.IOException;
 import java.util.IdentityHashMap;
 import java.util.List;
 import org.mdlagent.profiler.report.format.ComparisonJson;
-import org.mdlagent.profiler.report.format.JsonWriter;
 import org.mdlagent.profiler.report.profile.CallTree;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
 import org.mdlagent.profiler.report.statistics.Comparison;
 import org.mdlagent.profiler.report.statistics.FunctionChange;
+import org.mdlagent.profiler.text.JsonWriter;
 
 /// A comparison as a self-contained page that loads nothing. The data is embedded as JSON; `comparison.js`
 /// draws it.

@@ -4,8 +4,8 @@ import java.io.IOException;
 import java.util.TreeMap;
 import org.mdlagent.arch.layout.RowBuckets;
 import org.mdlagent.arch.layout.SliceDescriptor;
-import org.mdlagent.profiler.report.format.JsonWriter;
-import org.mdlagent.profiler.slice.FunctionSlice;
+import org.mdlagent.profiler.report.slice.FunctionSlice;
+import org.mdlagent.profiler.text.JsonWriter;
 
 /// Calls of a function by time and duration, as a heat map: a column is a time slice, a row is a range of
 /// histogram slots, four to an octave.

@@ -5,12 +5,12 @@ import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.OptionalDouble;
-import org.mdlagent.profiler.report.format.JsonWriter;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
 import org.mdlagent.profiler.report.profile.SessionFacts;
-import org.mdlagent.profiler.slice.FunctionSlice;
-import org.mdlagent.profiler.slice.TimeSlice;
-import org.mdlagent.profiler.slice.Timeline;
+import org.mdlagent.profiler.report.slice.FunctionSlice;
+import org.mdlagent.profiler.report.slice.TimeSlice;
+import org.mdlagent.profiler.report.slice.Timeline;
+import org.mdlagent.profiler.text.JsonWriter;
 
 /// Heat maps whose columns are groups of time slices. They are coarser than the stored data and cover a
 /// limited number of functions, so that a page stays small.

@@ -10,7 +10,6 @@ import java.util.Map;
 import java.util.OptionalLong;
 import java.util.function.IntPredicate;
 import org.mdlagent.profiler.report.format.JsonReport;
-import org.mdlagent.profiler.report.format.JsonWriter;
 import org.mdlagent.profiler.report.format.ProfileNotes;
 import org.mdlagent.profiler.report.format.ShortName;
 import org.mdlagent.profiler.report.profile.CallEdge;
@@ -24,7 +23,8 @@ import org.mdlagent.profiler.report.profile.Profile;
 import org.mdlagent.profiler.report.profile.ProfileOrder;
 import org.mdlagent.profiler.report.profile.SampledThread;
 import org.mdlagent.profiler.report.profile.TimedCall;
-import org.mdlagent.profiler.slice.Timeline;
+import org.mdlagent.profiler.report.slice.Timeline;
+import org.mdlagent.profiler.text.JsonWriter;
 
 /// The report as a self-contained page that loads nothing. The data is embedded as JSON; `report.js` draws
 /// it.

@@ -10,11 +10,11 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.OptionalDouble;
-import org.mdlagent.profiler.report.codec.ForeignText;
 import org.mdlagent.profiler.report.format.Quantity;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
 import org.mdlagent.profiler.report.profile.Profile;
 import org.mdlagent.profiler.report.profile.SessionFacts;
+import org.mdlagent.profiler.text.ForeignText;
 
 /// The page that lists the programs whose sessions are served, in the report's style.
 public final class SessionsPage {

@@ -4,8 +4,8 @@ import java.io.IOException;
 import java.util.Map;
 import java.util.OptionalDouble;
 import java.util.TreeMap;
-import org.mdlagent.profiler.report.format.JsonWriter;
-import org.mdlagent.profiler.slice.FunctionSlice;
+import org.mdlagent.profiler.report.slice.FunctionSlice;
+import org.mdlagent.profiler.text.JsonWriter;
 
 /// Time spent in a function, and its calls, by time slice, for a plot.
 public final class SpentTime {

@@ -1,7 +1,7 @@
 package org.mdlagent.profiler.report.profile;
 
 import java.util.List;
-import org.mdlagent.profiler.estimate.Confidence;
+import org.mdlagent.profiler.figures.Confidence;
 
 /// Where the program's threads spent their CPU time in user mode, sampled by a per-thread CPU clock of the
 /// kernel. Each sample is in a function's own code, in probes, in an image's other code, or elsewhere.

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.OptionalDouble;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
-import org.mdlagent.profiler.estimate.ProbeCost;
+import org.mdlagent.profiler.figures.ProbeCost;
 
 /// A snapshot of a session's contents.
 ///

@@ -5,8 +5,8 @@ import java.util.OptionalDouble;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
-import org.mdlagent.profiler.Collected;
-import org.mdlagent.profiler.report.file.BaseName;
+import org.mdlagent.profiler.figures.Collected;
+import org.mdlagent.profiler.text.BaseName;
 
 /// A session's own data: the program, its process and how it was measured.
 ///

@@ -6,7 +6,7 @@ import java.util.OptionalDouble;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
 import org.mdlagent.arch.layout.HeaderDescriptor;
-import org.mdlagent.profiler.Collected;
+import org.mdlagent.profiler.figures.Collected;
 import org.mdlagent.profiler.report.file.SessionBytes;
 import org.mdlagent.profiler.report.profile.SessionFacts;
 

@@ -10,8 +10,8 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.mdlagent.arch.file.OpenFile;
-import org.mdlagent.profiler.report.codec.ForeignText;
 import org.mdlagent.profiler.report.profile.NotProbed;
+import org.mdlagent.profiler.text.ForeignText;
 
 /// Reads from the agent's log why functions have no probes: the lines that `BareEntryProvider` writes,
 /// one an image.

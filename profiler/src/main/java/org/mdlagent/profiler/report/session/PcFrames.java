@@ -10,11 +10,11 @@ import java.util.Set;
 import java.util.function.ObjLongConsumer;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.layout.PcFrameDescriptor;
-import org.mdlagent.profiler.report.file.BaseName;
 import org.mdlagent.profiler.report.file.FunctionNames;
 import org.mdlagent.profiler.report.file.SessionBytes;
 import org.mdlagent.profiler.report.profile.CodeFrame;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
+import org.mdlagent.profiler.text.BaseName;
 
 /// The frames that the kernel's sampling clock found threads in: probed functions, and names of other code.
 ///

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.layout.RowDescriptor;
 import org.mdlagent.arch.layout.ValueDescriptor;
-import org.mdlagent.profiler.estimate.ProbeCost;
+import org.mdlagent.profiler.figures.ProbeCost;
 import org.mdlagent.profiler.report.file.FunctionBytes;
 import org.mdlagent.profiler.report.file.FunctionTable;
 import org.mdlagent.profiler.report.file.SessionBytes;

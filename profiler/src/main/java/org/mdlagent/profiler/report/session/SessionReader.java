@@ -30,9 +30,9 @@ import org.mdlagent.profiler.report.profile.SiteProfile;
 import org.mdlagent.profiler.report.profile.SlowCall;
 import org.mdlagent.profiler.report.profile.ThreadProfile;
 import org.mdlagent.profiler.report.profile.TimedCall;
-import org.mdlagent.profiler.slice.SliceReader;
-import org.mdlagent.profiler.slice.SliceSums;
-import org.mdlagent.profiler.slice.TimeSlice;
+import org.mdlagent.profiler.report.slice.SliceReader;
+import org.mdlagent.profiler.report.slice.SliceSums;
+import org.mdlagent.profiler.report.slice.TimeSlice;
 
 /// Reads a session file, whether its program still runs, has ended, or was killed.
 ///

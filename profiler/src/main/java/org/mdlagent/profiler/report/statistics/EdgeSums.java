@@ -9,7 +9,7 @@ import java.util.TreeMap;
 import java.util.function.IntPredicate;
 import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
-import org.mdlagent.profiler.estimate.Confidence;
+import org.mdlagent.profiler.figures.Confidence;
 import org.mdlagent.profiler.report.profile.CallEdge;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
 

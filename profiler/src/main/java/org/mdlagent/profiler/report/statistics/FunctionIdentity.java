@@ -6,9 +6,9 @@ import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
-import org.mdlagent.profiler.report.file.BaseName;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
 import org.mdlagent.profiler.report.profile.RunProfile;
+import org.mdlagent.profiler.text.BaseName;
 
 /// The identity of a function across runs: equal symbols, both in the program or in libraries with the same
 /// name. If a run has several such functions, their files decide, then their order.

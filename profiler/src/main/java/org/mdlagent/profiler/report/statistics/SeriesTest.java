@@ -1,7 +1,7 @@
 package org.mdlagent.profiler.report.statistics;
 
 import java.util.stream.DoubleStream;
-import org.mdlagent.profiler.estimate.Confidence;
+import org.mdlagent.profiler.figures.Confidence;
 
 /// The difference of a figure between two series of runs, from the logarithms of its values in the faster
 /// half of each series. So differences are factors, and runs disturbed by other programs, which are only ever

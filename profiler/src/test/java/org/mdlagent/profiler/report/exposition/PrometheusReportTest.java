@@ -22,7 +22,6 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.mdlagent.arch.layout.HeaderDescriptor;
-import org.mdlagent.profiler.report.codec.ForeignText;
 import org.mdlagent.profiler.report.format.ProtobufMessage;
 import org.mdlagent.profiler.report.format.Tool;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
@@ -30,6 +29,7 @@ import org.mdlagent.profiler.report.profile.Profile;
 import org.mdlagent.profiler.report.profile.ProfileOrder;
 import org.mdlagent.profiler.report.profile.Profiles;
 import org.mdlagent.profiler.report.session.SessionImage;
+import org.mdlagent.profiler.text.ForeignText;
 
 class PrometheusReportTest {
     /// The grammar of a sample's line, but for time stamps, which we do not write.

@@ -13,7 +13,7 @@ import org.mdlagent.arch.code.FunctionCopy.Arc;
 import org.mdlagent.arch.layout.BlockDescriptor;
 import org.mdlagent.arch.layout.BlocksDescriptor;
 import org.mdlagent.arch.layout.HeaderDescriptor;
-import org.mdlagent.profiler.Collected;
+import org.mdlagent.profiler.figures.Collected;
 import org.mdlagent.profiler.report.file.SessionFormatException;
 import org.mdlagent.profiler.report.profile.FunctionBlocks;
 import org.mdlagent.profiler.report.profile.NotProbed;

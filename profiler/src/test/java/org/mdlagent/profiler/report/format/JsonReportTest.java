@@ -22,6 +22,7 @@ import org.mdlagent.profiler.report.profile.ProfileOrder;
 import org.mdlagent.profiler.report.profile.Profiles;
 import org.mdlagent.profiler.report.session.SessionImage;
 import org.mdlagent.profiler.report.session.SessionReader;
+import org.mdlagent.profiler.text.JsonWriter;
 
 /// What is written is read back by Jackson.
 class JsonReportTest {

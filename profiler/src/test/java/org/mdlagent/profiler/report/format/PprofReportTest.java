@@ -14,11 +14,11 @@ import java.util.TreeMap;
 import java.util.zip.GZIPInputStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.mdlagent.profiler.report.codec.ForeignText;
 import org.mdlagent.profiler.report.profile.Profile;
 import org.mdlagent.profiler.report.profile.ProfileOrder;
 import org.mdlagent.profiler.report.profile.Profiles;
 import org.mdlagent.profiler.report.session.SessionImage;
+import org.mdlagent.profiler.text.ForeignText;
 
 class PprofReportTest {
     @TempDir

@@ -14,7 +14,7 @@ import org.mdlagent.profiler.report.profile.Profile;
 import org.mdlagent.profiler.report.profile.ProfileOrder;
 import org.mdlagent.profiler.report.profile.Profiles;
 import org.mdlagent.profiler.report.session.SessionImage;
-import org.mdlagent.profiler.slice.Timeline;
+import org.mdlagent.profiler.report.slice.Timeline;
 
 /// Where the kernel's clock found the threads, as the page shows it in a real browser.
 class CpuTimeOnPageTest {

@@ -22,7 +22,6 @@ import org.mdlagent.arch.layout.MetricDescriptor;
 import org.mdlagent.arch.layout.MetricPoints;
 import org.mdlagent.arch.layout.PointDescriptor;
 import org.mdlagent.arch.layout.ValueDescriptor;
-import org.mdlagent.profiler.report.codec.ForeignText;
 import org.mdlagent.profiler.report.format.Tool;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
 import org.mdlagent.profiler.report.profile.FunctionSource;
@@ -31,8 +30,9 @@ import org.mdlagent.profiler.report.profile.ProfileOrder;
 import org.mdlagent.profiler.report.profile.Profiles;
 import org.mdlagent.profiler.report.session.SessionImage;
 import org.mdlagent.profiler.report.session.SessionReader;
-import org.mdlagent.profiler.slice.TimeSlice;
-import org.mdlagent.profiler.slice.Timeline;
+import org.mdlagent.profiler.report.slice.TimeSlice;
+import org.mdlagent.profiler.report.slice.Timeline;
+import org.mdlagent.profiler.text.ForeignText;
 
 public class HtmlReportTest {
     /// As it is shown.

@@ -28,10 +28,10 @@ import org.mdlagent.profiler.report.profile.Run;
 import org.mdlagent.profiler.report.profile.TimedCall;
 import org.mdlagent.profiler.report.session.SessionImage;
 import org.mdlagent.profiler.report.session.SessionReader;
+import org.mdlagent.profiler.report.slice.Timeline;
 import org.mdlagent.profiler.report.statistics.Comparison;
 import org.mdlagent.profiler.report.statistics.ComparisonTest;
 import org.mdlagent.profiler.report.statistics.FunctionChange;
-import org.mdlagent.profiler.slice.Timeline;
 
 /// The pages as a person uses them, by keys and by mouse, in a real browser.
 class PageInBrowserTest {

@@ -32,7 +32,7 @@ import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.layout.ProcessDescriptor;
 import org.mdlagent.arch.layout.RowDescriptor;
 import org.mdlagent.arch.layout.ThreadDescriptor;
-import org.mdlagent.profiler.estimate.ProbeCost;
+import org.mdlagent.profiler.figures.ProbeCost;
 import org.mdlagent.profiler.report.exposition.OtlpReport;
 import org.mdlagent.profiler.report.exposition.PrometheusReport;
 import org.mdlagent.profiler.report.exposition.SessionSeries;
@@ -56,8 +56,8 @@ import org.mdlagent.profiler.report.profile.SiteProfile;
 import org.mdlagent.profiler.report.profile.SlowCall;
 import org.mdlagent.profiler.report.profile.TimeRange;
 import org.mdlagent.profiler.report.profile.TimedCall;
-import org.mdlagent.profiler.slice.TimeSlice;
-import org.mdlagent.profiler.slice.Timeline;
+import org.mdlagent.profiler.report.slice.TimeSlice;
+import org.mdlagent.profiler.report.slice.Timeline;
 
 class SessionReaderTest {
     @TempDir

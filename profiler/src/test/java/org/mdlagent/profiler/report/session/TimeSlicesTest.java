@@ -20,7 +20,7 @@ import org.mdlagent.profiler.report.profile.CallEdge;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
 import org.mdlagent.profiler.report.profile.Profile;
 import org.mdlagent.profiler.report.profile.TimeRange;
-import org.mdlagent.profiler.slice.TimeSlice;
+import org.mdlagent.profiler.report.slice.TimeSlice;
 import org.mdlagent.profiler.slice.TimeSlices;
 
 /// Slices of time as the agent writes them, read as reports read them.
