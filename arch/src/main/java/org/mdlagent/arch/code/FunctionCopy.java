@@ -1,6 +1,8 @@
 package org.mdlagent.arch.code;
 
 import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.mdlagent.arch.layout.ArcDescriptor;
 
 /// The plan of a copy of a function that counts how often its basic blocks run and the arcs between them
 /// are taken.
@@ -29,24 +31,51 @@ public interface FunctionCopy {
     /// @param counter as of a block
     /// @param target  address outside that a direct jump or call leads to, else 0
     record Arc(int from, int to, Kind kind, int counter, long target) {
-        /// In the order of `enum mdl_arc_kind`.
+        /// `enum mdl_arc_kind` of `mdl/layout.h`.
         public enum Kind {
             /// To the block behind: a jump that is not taken, or no jump.
-            NEXT,
-            JUMP,
+            NEXT(ArcDescriptor.KIND_NEXT),
+            JUMP(ArcDescriptor.KIND_JUMP),
             /// Where it comes from is known if computed jumps are told apart.
-            COMPUTED,
-            CALL,
+            COMPUTED(ArcDescriptor.KIND_COMPUTED),
+            CALL(ArcDescriptor.KIND_CALL),
             /// From a call or system call. A call may return never, or more than once.
-            RETURN,
-            ENTRY,
+            RETURN(ArcDescriptor.KIND_RETURN),
+            ENTRY(ArcDescriptor.KIND_ENTRY),
             /// A return, or the end of the program.
-            LEAVE,
+            LEAVE(ArcDescriptor.KIND_LEAVE),
             /// To where an exception continues.
-            HANDLER,
+            HANDLER(ArcDescriptor.KIND_HANDLER),
             /// Not an arc between blocks: computed jumps to where none was foreseen. Counts are wrong if
             /// there are any.
-            UNFORESEEN
+            UNFORESEEN(ArcDescriptor.KIND_UNFORESEEN);
+
+            private final int code;
+
+            Kind(int code) {
+                this.code = code;
+            }
+
+            /// The code in a record.
+            public int code() {
+                return code;
+            }
+
+            /// The kind with this code, null if there is none.
+            public static @Nullable Kind of(int code) {
+                return switch (code) {
+                    case ArcDescriptor.KIND_NEXT -> NEXT;
+                    case ArcDescriptor.KIND_JUMP -> JUMP;
+                    case ArcDescriptor.KIND_COMPUTED -> COMPUTED;
+                    case ArcDescriptor.KIND_CALL -> CALL;
+                    case ArcDescriptor.KIND_RETURN -> RETURN;
+                    case ArcDescriptor.KIND_ENTRY -> ENTRY;
+                    case ArcDescriptor.KIND_LEAVE -> LEAVE;
+                    case ArcDescriptor.KIND_HANDLER -> HANDLER;
+                    case ArcDescriptor.KIND_UNFORESEEN -> UNFORESEEN;
+                    default -> null;
+                };
+            }
         }
     }
 

@@ -1,27 +1,28 @@
 package org.mdlagent.arch.site;
 
+import org.mdlagent.arch.layout.SiteDescriptor;
 import org.mdlagent.arch.site.SiteInstruction.Form;
 
-/// The kind of a site's record: `enum mdl_site_kind` of `mdl/layout.h`, in its order.
+/// The kind of a site's record: `enum mdl_site_kind` of `mdl/layout.h`.
 public enum SiteKind {
     /// Entry of a function, at an instruction in its body.
-    ENTRY(Body.ENTRY),
+    ENTRY(SiteDescriptor.KIND_ENTRY, Body.ENTRY),
     /// Exit of a function, at an instruction in its body.
-    EXIT(Body.EXIT),
+    EXIT(SiteDescriptor.KIND_EXIT, Body.EXIT),
     /// The same, at a jump to the exit hook.
-    SIBLING_EXIT(Body.EXIT),
+    SIBLING_EXIT(SiteDescriptor.KIND_SIBLING_EXIT, Body.EXIT),
     /// Entry of a function at its first instruction, whose stub calls the body.
-    FUNCTION(Body.FUNCTION_ENTRY),
+    FUNCTION(SiteDescriptor.KIND_WHOLE, Body.FUNCTION_ENTRY),
     /// Return of that body. Its record follows the function's, and it has no code of its own.
-    RETURN(Body.FUNCTION_EXIT),
+    RETURN(SiteDescriptor.KIND_RETURN, Body.FUNCTION_EXIT),
     /// A call is counted.
-    COUNT(Body.COUNT);
+    COUNT(SiteDescriptor.KIND_COUNT, Body.COUNT);
 
-    private static final SiteKind[] BY_CODE = values();
-
+    private final byte code;
     private final Body body;
 
-    SiteKind(Body body) {
+    SiteKind(int code, Body body) {
+        this.code = (byte) code;
         this.body = body;
     }
 
@@ -38,15 +39,20 @@ public enum SiteKind {
 
     /// @throws IllegalArgumentException if no kind has this code
     public static SiteKind of(byte code) {
-        if (code < 0 || code >= BY_CODE.length) {
-            throw new IllegalArgumentException("a site of kind " + code);
-        }
-        return BY_CODE[code];
+        return switch (code) {
+            case SiteDescriptor.KIND_ENTRY -> ENTRY;
+            case SiteDescriptor.KIND_EXIT -> EXIT;
+            case SiteDescriptor.KIND_SIBLING_EXIT -> SIBLING_EXIT;
+            case SiteDescriptor.KIND_WHOLE -> FUNCTION;
+            case SiteDescriptor.KIND_RETURN -> RETURN;
+            case SiteDescriptor.KIND_COUNT -> COUNT;
+            default -> throw new IllegalArgumentException("a site of kind " + code);
+        };
     }
 
     /// The code in the record.
     public byte code() {
-        return (byte) ordinal();
+        return code;
     }
 
     /// The body that the site's stub leads to.

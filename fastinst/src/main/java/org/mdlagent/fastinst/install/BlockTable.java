@@ -114,7 +114,7 @@ public final class BlockTable {
             arcs.add(new ArcRow(
                     from(blockCount, arc.from()),
                     from(blockCount, arc.to()),
-                    arc.kind().ordinal(),
+                    arc.kind().code(),
                     from(counters, arc.counter()),
                     arc.target() == 0 ? 0 : arc.target() - bias));
         }

@@ -12,7 +12,6 @@ package org.mdlagent.arch.x86.bytes;
 public record Instruction(
         int length, Kind kind, long target, int relativeAt, int relativeSize, int opcode, boolean fallsThrough) {
 
-    /// In the order of `enum mdl_instruction_kind`.
     public enum Kind {
         /// Position-independent.
         PLAIN,

@@ -16,8 +16,6 @@ public final class NativeInstructionDecoder implements InstructionDecoder {
     /// The word that holds the byte-sized fields.
     private static final long FIELDS = InstructionDescriptor.LENGTH;
 
-    private static final Instruction.Kind[] KINDS = Instruction.Kind.values();
-
     private final NativeApi shim;
 
     public NativeInstructionDecoder(NativeApi shim) {
@@ -73,12 +71,27 @@ public final class NativeInstructionDecoder implements InstructionDecoder {
         long target = Memory.getLong(out + InstructionDescriptor.TARGET) + (address - bytes);
         return new Instruction(
                 field(fields, InstructionDescriptor.LENGTH),
-                KINDS[field(fields, InstructionDescriptor.KIND)],
+                kind(field(fields, InstructionDescriptor.KIND)),
                 relativeSize == 0 ? 0 : target,
                 field(fields, InstructionDescriptor.RELATIVE_AT),
                 relativeSize,
                 field(fields, InstructionDescriptor.OPCODE),
                 field(fields, InstructionDescriptor.FALLS_THROUGH) != 0);
+    }
+
+    private static Instruction.Kind kind(int code) {
+        return switch (code) {
+            case InstructionDescriptor.KIND_PLAIN -> Instruction.Kind.PLAIN;
+            case InstructionDescriptor.KIND_RIP_RELATIVE -> Instruction.Kind.RIP_RELATIVE;
+            case InstructionDescriptor.KIND_CALL -> Instruction.Kind.CALL;
+            case InstructionDescriptor.KIND_JUMP -> Instruction.Kind.JUMP;
+            case InstructionDescriptor.KIND_CONDITIONAL_JUMP -> Instruction.Kind.CONDITIONAL_JUMP;
+            case InstructionDescriptor.KIND_COUNTED_JUMP -> Instruction.Kind.COUNTED_JUMP;
+            case InstructionDescriptor.KIND_TRANSACTION -> Instruction.Kind.TRANSACTION;
+            case InstructionDescriptor.KIND_INDIRECT_CALL -> Instruction.Kind.INDIRECT_CALL;
+            case InstructionDescriptor.KIND_BOUND -> Instruction.Kind.BOUND;
+            default -> throw new IllegalStateException("an instruction of kind " + code);
+        };
     }
 
     private static int field(long fields, long at) {

@@ -23,7 +23,6 @@ import org.mdlagent.profiler.report.profile.FunctionProfile;
 final class BlockReader {
     private static final int LINES_MAX = 1 << 16;
     private static final int NONE = FunctionCopy.NONE;
-    private static final List<FunctionCopy.Arc.Kind> KINDS = List.of(FunctionCopy.Arc.Kind.values());
 
     private final SessionBytes bytes;
     private final List<FunctionProfile> functions;
@@ -160,11 +159,12 @@ final class BlockReader {
     }
 
     private FunctionCopy.Arc.Kind kind(long arc) throws IOException {
-        int kind = bytes.getInt(arc + ArcDescriptor.KIND);
-        if (kind < 0 || kind >= KINDS.size()) {
-            throw bytes.damaged("an arc is of kind " + kind);
+        int code = bytes.getInt(arc + ArcDescriptor.KIND);
+        FunctionCopy.Arc.Kind kind = FunctionCopy.Arc.Kind.of(code);
+        if (kind == null) {
+            throw bytes.damaged("an arc is of kind " + code);
         }
-        return KINDS.get(kind);
+        return kind;
     }
 
     private FunctionBlocks.Way way(long arc, long table, int from, int to) throws IOException {

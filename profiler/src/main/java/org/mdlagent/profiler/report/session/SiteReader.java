@@ -12,8 +12,6 @@ import org.mdlagent.profiler.report.profile.SiteProfile;
 
 /// Reads the sites that a session knows.
 final class SiteReader {
-    private static final SiteProfile.Kind[] KINDS = SiteProfile.Kind.values();
-
     private final SessionBytes bytes;
 
     SiteReader(SessionBytes bytes) {
@@ -55,9 +53,14 @@ final class SiteReader {
     private SiteProfile.Kind kind(long at) throws IOException {
         int shift = Byte.SIZE * (int) (SiteDescriptor.KIND - SiteDescriptor.SIZE_AT);
         int kind = bytes.getInt(at + SiteDescriptor.SIZE_AT) >>> shift & 0xff;
-        if (kind >= KINDS.length) {
-            throw bytes.damaged("a site has the unknown kind " + kind);
-        }
-        return KINDS[kind];
+        return switch (kind) {
+            case SiteDescriptor.KIND_ENTRY -> SiteProfile.Kind.ENTRY;
+            case SiteDescriptor.KIND_EXIT -> SiteProfile.Kind.EXIT;
+            case SiteDescriptor.KIND_SIBLING_EXIT -> SiteProfile.Kind.SIBLING_EXIT;
+            case SiteDescriptor.KIND_WHOLE -> SiteProfile.Kind.WHOLE;
+            case SiteDescriptor.KIND_RETURN -> SiteProfile.Kind.RETURN;
+            case SiteDescriptor.KIND_COUNT -> SiteProfile.Kind.COUNT;
+            default -> throw bytes.damaged("a site has the unknown kind " + kind);
+        };
     }
 }

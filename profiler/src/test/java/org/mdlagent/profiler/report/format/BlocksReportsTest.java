@@ -67,7 +67,7 @@ class BlocksReportsTest {
     }
 
     private static int[] arc(int from, int to, Arc.Kind kind, int counter, int target) {
-        return new int[] {from, to, kind.ordinal(), counter, target};
+        return new int[] {from, to, kind.code(), counter, target};
     }
 
     private String report(Report report) throws IOException {
