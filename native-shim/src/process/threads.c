@@ -9,7 +9,9 @@
 #include "os/attributes.h"
 #include "os/guest.h"
 #include "os/next.h"
+#include "os/process_stat.h"
 #include "os/self.h"
+#include "os/sys.h"
 #include "os/thread_end.h"
 #include "process/masks.h"
 #include "record/thread.h"
@@ -120,28 +122,17 @@ static void thread_ended(void) {
  * count: ending a live process is worse than keeping a dead one.
  */
 int threads_status_of_ended(void) {
-  enum { STATE = 3, THREADS = 20, EXIT_CODE = 52, FIELDS = EXIT_CODE + 1 }; /* proc(5) */
-  char path[64], text[1024] = "";
+  enum { STATE = 3, THREADS = 20, EXIT_CODE = 52 };
+  char path[64], text[1024];
   snprintf(path, sizeof path, "/proc/self/task/%d/stat", getpid()); /* main's; the process's own file has sums */
-  int file = open(path, O_RDONLY | O_CLOEXEC);
-  if (file < 0) {
-    return -1;
-  }
-  ssize_t length = read(file, text, sizeof text - 1);
-  close(file);
-  text[length > 0 ? length : 0] = 0;
-  const char *fields[FIELDS] = {NULL};
-  const char *at = strrchr(text, ')'); /* the name before it may hold anything */
-  for (int number = STATE; at && number < FIELDS; number++) {
-    at = strchr(at + 1, ' ');
-    fields[number] = at ? at + 1 : NULL;
-  }
-  if (!fields[EXIT_CODE] || *fields[STATE] != 'Z') {
+  read_text(path, text, sizeof text);
+  const char *exit_code = process_stat_field(text, EXIT_CODE);
+  if (!*exit_code || *process_stat_field(text, STATE) != 'Z') {
     return -1;
   }
   struct tasks tasks = list_tasks();
-  bool over = tasks.of_application == 0 && tasks.listed == atoi(fields[THREADS]);
-  return over ? atoi(fields[EXIT_CODE]) >> 8 & 0xff : -1;
+  bool over = tasks.of_application == 0 && tasks.listed == atoi(process_stat_field(text, THREADS));
+  return over ? atoi(exit_code) >> 8 & 0xff : -1;
 }
 
 /* ---- creation of threads */

@@ -2,6 +2,7 @@
 
 #include "os/agent_threads.h"
 #include "os/own_memory.h"
+#include "os/process_stat.h"
 #include "os/self.h"
 #include "os/sys.h"
 #include "session/apart.h"
@@ -130,14 +131,10 @@ static uint32_t reading(uint64_t (*clock)(void)) {
 
 /* Kernel ticks from boot to the start of this process. */
 static uint64_t start_ticks(void) {
-  enum { FIELD_BEHIND_NAME = 3, START = 22 };
+  enum { START = 22 };
   char status[1024];
   read_text("/proc/self/stat", status, sizeof status);
-  const char *at = strrchr(status, ')'); /* the name may contain anything */
-  for (int field = FIELD_BEHIND_NAME; at && field <= START; field++) {
-    at = strchr(at + 1, ' ');
-  }
-  return at ? strtoull(at + 1, NULL, 10) : 0;
+  return strtoull(process_stat_field(status, START), NULL, 10);
 }
 
 /* Where this process sees its files. */

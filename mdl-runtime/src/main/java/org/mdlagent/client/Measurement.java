@@ -67,8 +67,8 @@ public final class Measurement {
         return add(AgentOption.METRIC.key(), requests);
     }
 
-    /// Sets an option of the agent, such as `after`, `for`, `exact` or `budgetPercent`: `docs/quickstart.md` lists
-    /// them.
+    /// Sets an option of the agent, such as `after`, `for`, `exact` or `budgetPercent`. `include/mdl/options.def` of
+    /// the sources lists all.
     public Measurement option(String key, String value) {
         return add(key, value);
     }

@@ -1,8 +1,6 @@
 package org.mdlagent.profiler;
 
-import java.util.ArrayList;
 import java.util.HashSet;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Consumer;
@@ -21,25 +19,20 @@ import org.mdlagent.fastinst.install.ProbeFilter;
 /// | waits | collects | waits |
 /// | collects | collects for the schedule's duration from now on | waits when that is over |
 ///
-/// Without a duration it collects from the first such window to the end. What somebody has closed by a request stays
-/// closed.
+/// Without a duration it collects from the first such window to the end.
 ///
 /// Used by one thread, the agent's.
-public final class TriggeredCollector extends DelegatingCollector {
+public final class TriggeredCollector extends PausingCollector {
     private static final double WINDOW_NANOS = 1e9;
     private static final double NANOS_PER_MILLI = 1e6;
 
     private final RuleWatch watch;
     private final Schedule schedule;
     private final Supplier<List<Integer>> matching;
-    private final IntPredicate isClosed;
     private final LongSupplier nanoTime;
     private final Consumer<Boolean> log;
     private final Set<Integer> ofRule = new HashSet<>();
-    private final Set<Integer> opened = new LinkedHashSet<>();
-    private final Set<Integer> waiting = new LinkedHashSet<>();
     private boolean begun;
-    private boolean on;
     private double begin;
     private double windowBegin;
     private double onUntil;
@@ -57,11 +50,10 @@ public final class TriggeredCollector extends DelegatingCollector {
             IntPredicate isClosed,
             LongSupplier nanoTime,
             Consumer<Boolean> log) {
-        super(collector);
+        super(collector, isClosed, false);
         this.watch = watch;
         this.schedule = schedule;
         this.matching = matching;
-        this.isClosed = isClosed;
         this.nanoTime = nanoTime;
         this.log = log;
     }
@@ -94,40 +86,14 @@ public final class TriggeredCollector extends DelegatingCollector {
             begin = nanoTime.getAsLong();
             windowBegin = begin;
         }
-        collector.open(functions, whole);
         ofRule.addAll(matching.get());
-        for (int function : functions) {
-            if (ofRule.contains(function)) {
-                watch.add(function);
-            } else {
-                opened.add(function);
-            }
-        }
-        if (!on) {
-            pause();
-        }
-    }
-
-    private void pause() {
-        List<Integer> open =
-                opened.stream().filter(function -> !isClosed.test(function)).toList();
-        waiting.addAll(open);
-        collector.close(open);
+        super.open(functions, whole);
+        functions.stream().filter(ofRule::contains).forEach(watch::add);
     }
 
     @Override
-    public void reopen(List<Integer> functions) {
-        List<Integer> now = functions.stream()
-                .filter(function -> on || ofRule.contains(function))
-                .toList();
-        functions.stream().filter(function -> !now.contains(function)).forEach(waiting::add);
-        collector.reopen(now);
-    }
-
-    @Override
-    public void close(List<Integer> functions) {
-        functions.forEach(waiting::remove);
-        collector.close(functions);
+    boolean canPause(int function) {
+        return !ofRule.contains(function);
     }
 
     @Override
@@ -147,17 +113,11 @@ public final class TriggeredCollector extends DelegatingCollector {
             }
         }
         boolean wanted = now < onUntil;
-        if (wanted != on) {
-            on = wanted;
-            log.accept(on);
-            if (on) {
-                collector.reopen(new ArrayList<>(waiting));
-                waiting.clear();
-            } else {
-                pause();
-            }
+        if (wanted != isOn()) {
+            log.accept(wanted);
+            setOn(wanted);
         }
         double next = windowBegin + WINDOW_NANOS;
-        return Math.max(0, Math.min(wait, (on ? Math.min(next, onUntil) : next) - now));
+        return Math.max(0, Math.min(wait, (isOn() ? Math.min(next, onUntil) : next) - now));
     }
 }

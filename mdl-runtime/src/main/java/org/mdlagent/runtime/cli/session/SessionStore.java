@@ -218,9 +218,13 @@ public final class SessionStore {
                 .filter(session -> name(session).startsWith(wanted))
                 .toList();
         // A directory with the program's name is not one of its sessions.
-        return named.isEmpty() && Files.exists(path)
-                ? at(path)
-                : newest(unambiguous(named, wanted), absent(wanted), remedy(wanted));
+        if (named.isEmpty()) {
+            if (Files.exists(path)) {
+                return at(path);
+            }
+            throw absent(wanted);
+        }
+        return unambiguous(named, wanted).getFirst();
     }
 
     /// The session at a path, or the newest in a directory.
@@ -248,24 +252,19 @@ public final class SessionStore {
         return parts.matches() ? parts.group(1) : name(session);
     }
 
-    private static String absent(String wanted) {
+    private static CommandFailure absent(String wanted) {
         if (!isRunning(wanted)) {
-            return "there is no session " + wanted;
-        }
-        return ProgramState.otherUser(wanted) == null
-                ? "process " + wanted + " has no agent"
-                : "the session of process " + wanted + " is of another user";
-    }
-
-    private static String remedy(String wanted) {
-        if (!isRunning(wanted)) {
-            return "mdl list sessions lists them";
+            return CommandFailure.failed("there is no session " + wanted, "mdl list sessions lists them");
         }
         Object other = ProgramState.otherUser(wanted);
         return other == null
-                ? "try: mdl attach " + wanted + ", or mdl top --attach " + wanted
-                        + "; or start the program with it: mdl run -- PROGRAM"
-                : "sessions are private, also from root; ask as that user: sudo -u '#" + other + "' mdl ...";
+                ? CommandFailure.failed(
+                        "process " + wanted + " has no agent",
+                        "try: mdl attach " + wanted + ", or mdl top --attach " + wanted
+                                + "; or start the program with it: mdl run -- PROGRAM")
+                : CommandFailure.failed(
+                        "the session of process " + wanted + " is of another user",
+                        "sessions are private, also from root; ask as that user: sudo -u '#" + other + "' mdl ...");
     }
 
     private static boolean isRunning(String wanted) {
