@@ -3,6 +3,7 @@
 #include "code/code.h"
 #include "os/gate.h"
 #include "os/self.h"
+#include "os/sys.h"
 #include "process/older_threads.h"
 #include "record/thread.h"
 #include "session/family.h"
@@ -10,6 +11,7 @@
 #include <limits.h>
 #include <sched.h>
 #include <stddef.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 bool agent_has_own_directory;
@@ -17,7 +19,7 @@ bool agent_has_own_directory;
 /* Java does not start in a deleted directory. (agent/start.c may have unshared it already.) */
 static void take_own_directory(void) {
   char path[PATH_MAX];
-  agent_has_own_directory = unshare(CLONE_FS) == 0;
+  agent_has_own_directory = raw_syscall(SYS_unshare, CLONE_FS) == 0;
   if (agent_has_own_directory && !getcwd(path, sizeof path) && chdir("/") != 0) {
     agent_has_own_directory = false;
   }

@@ -32,23 +32,23 @@ enum { ALWAYS_COPIED = 64, NUMBERS_BEFORE_LINUX_5_9 = 65536, HELPER_STACK = 4096
 static unsigned copied; /* all copied descriptors are below this number */
 
 static bool copy_table(void) {
-  if (syscall(SYS_close_range, (unsigned)ALWAYS_COPIED, ~0u, CLOSE_RANGE_UNSHARE) == 0) {
+  if (raw_syscall(SYS_close_range, (unsigned)ALWAYS_COPIED, ~0u, CLOSE_RANGE_UNSHARE) == 0) {
     copied = ALWAYS_COPIED;
     return true;
   }
   copied = NUMBERS_BEFORE_LINUX_5_9;
-  return unshare(CLONE_FILES) == 0;
+  return raw_syscall(SYS_unshare, CLONE_FILES) == 0;
 }
 
 /* Checks by a harmless system call. Not under a seccomp filter, which may kill the process for an unknown call. */
 static bool is_message_queue(unsigned file) {
   struct mq_attr attributes;
-  return syscall(SYS_mq_getsetattr, file, NULL, &attributes) == 0;
+  return raw_syscall(SYS_mq_getsetattr, file, NULL, &attributes) == 0;
 }
 
 static bool copied_message_queues(void) {
   bool some = false;
-  for (unsigned file = 0; !some && prctl(PR_GET_SECCOMP) == 0 && file < copied; file++) {
+  for (unsigned file = 0; !some && raw_syscall(SYS_prctl, PR_GET_SECCOMP) == 0 && file < copied; file++) {
     some = is_message_queue(file);
   }
   return some;

@@ -10,6 +10,7 @@
 #include "agent/descriptors.h"
 #include "os/agent_threads.h"
 #include "os/self.h"
+#include "os/sys.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -33,7 +34,7 @@ int64_t events_open(uint64_t event, int64_t tid, int64_t reach) {
       .inherit_thread = reach == MDL_REACH_PROCESS,
       .remove_on_exec = 1, /* a program that is executed in place of ours is not counted */
   };
-  long descriptor = syscall(SYS_perf_event_open, &attributes, (pid_t)tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+  long descriptor = raw_syscall(SYS_perf_event_open, &attributes, (pid_t)tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
   return descriptor < 0 ? -errno : descriptor;
 }
 
@@ -54,7 +55,7 @@ int64_t events_threads(int64_t pid, uint32_t *out, int64_t capacity) {
   }
   int64_t count = 0;
   char entries[4096];
-  for (long length; (length = syscall(SYS_getdents64, directory, entries, sizeof entries)) > 0;) {
+  for (long length; (length = raw_syscall(SYS_getdents64, directory, entries, sizeof entries)) > 0;) {
     for (long at = 0; at < length;) {
       const struct dirent64 *entry = (const struct dirent64 *)(entries + at);
       int tid = atoi(entry->d_name);

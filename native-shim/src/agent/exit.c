@@ -59,9 +59,7 @@ EXPORT _Noreturn void exit(int status) {
   if (is_agent_thread) {
     agent_gives_up("the JVM called exit");
   }
-  if (process_pid && getpid() == process_pid) {
-    atomic_store(&process_exiting, true);
-  }
+  process_exits();
   next()->exit(status);
   __builtin_unreachable();
 }

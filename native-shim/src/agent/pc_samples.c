@@ -14,6 +14,7 @@
 #include "agent/stack_path.h"
 #include "agent/unwinder.h"
 #include "os/self.h"
+#include "os/sys.h"
 #include "session/family.h"
 
 #include <errno.h>
@@ -87,7 +88,7 @@ static int open_event(pid_t tid, int processor, uint64_t period_nanos) {
       .clockid = CLOCK_MONOTONIC,
       .remove_on_exec = 1, /* a program that is executed in place of ours is not sampled */
   };
-  int descriptor = (int)syscall(SYS_perf_event_open, &attributes, tid, processor, -1, PERF_FLAG_FD_CLOEXEC);
+  int descriptor = (int)raw_syscall(SYS_perf_event_open, &attributes, tid, processor, -1, PERF_FLAG_FD_CLOEXEC);
   return descriptor < 0 ? -errno : descriptor;
 }
 
@@ -105,7 +106,7 @@ static int open_ring(int processor) {
       .wakeup_watermark = RING_BYTES,
   };
   struct ring *ring = &sampler.ring[processor];
-  int descriptor = (int)syscall(SYS_perf_event_open, &attributes, 0, processor, -1, PERF_FLAG_FD_CLOEXEC);
+  int descriptor = (int)raw_syscall(SYS_perf_event_open, &attributes, 0, processor, -1, PERF_FLAG_FD_CLOEXEC);
   while (descriptor >= 0) {
     void *pages = mmap(NULL, page_size() + sampler.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
     if (pages != MAP_FAILED) {
@@ -182,7 +183,7 @@ int64_t pc_samples_open(int64_t tid, uint64_t period_nanos, const struct mdl_pro
     return -EBADF;
   }
   /* A sandbox may kill a process for an unknown system call. */
-  if (prctl(PR_GET_SECCOMP) != 0) {
+  if (raw_syscall(SYS_prctl, PR_GET_SECCOMP) != 0) {
     return -EPERM;
   }
   if (!begin()) {

@@ -16,6 +16,7 @@
 #include "agent/watch.h"
 #include "os/progress.h"
 #include "os/self.h"
+#include "os/sys.h"
 #include "os/wrapper.h"
 #include "process/threads.h"
 #include "session/session.h"
@@ -94,7 +95,7 @@ static bool stands_in(pid_t child) { return wrapper_has_agent(child) && wrapper_
 
 /* Woken by the child's end; polls for other children. */
 static void sleep_beside(pid_t child) {
-  struct pollfd end = {.fd = (int)syscall(SYS_pidfd_open, child, 0), .events = POLLIN};
+  struct pollfd end = {.fd = (int)raw_syscall(SYS_pidfd_open, child, 0), .events = POLLIN};
   poll(&end, 1, (int)(watch_nanos / 1000000u));
   if (end.fd >= 0) {
     close(end.fd);

@@ -53,6 +53,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -172,7 +173,7 @@ static void *agent_main(void *unused) {
   }
   wrapper_show_agent();
   arenas_begin_own();
-  unshare(CLONE_FS); /* by now the program has left a directory that must not stay in use */
+  raw_syscall(SYS_unshare, CLONE_FS); /* by now the program has left a directory that must not stay in use */
   if (!library_directory[0]) {
     library_find_directory();
   }

@@ -10,6 +10,7 @@
 #include "os/gate.h"
 #include "os/own_memory.h"
 #include "os/place.h"
+#include "os/sys.h"
 #include "session/kin.h"
 #include "session/life.h"
 #include "session/memory.h"
@@ -56,14 +57,9 @@ static int create_file(const char *name) {
 
 /* Limit of address space for copies: the application shares the resource limits. */
 static uint64_t text_limit(void) {
-  struct rlimit limit;
-  uint64_t most = TEXT_BYTES_MAX;
-  if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur / 16 < most) {
-    most = limit.rlim_cur / 16;
-  }
-  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < most) {
-    most = limit.rlim_cur;
-  }
+  uint64_t most = TEXT_BYTES_MAX, of_space = kernel_limit(RLIMIT_AS) / 16, of_file = kernel_limit(RLIMIT_FSIZE);
+  most = of_space < most ? of_space : most;
+  most = of_file < most ? of_file : most;
   return most & ~4095ULL;
 }
 
@@ -260,12 +256,12 @@ bool code_let_go(void) {
 int64_t code_sync_cores(void) {
   static _Atomic bool registered;
   if (!registered) {
-    if (syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_SYNC_CORE, 0, 0) < 0) {
+    if (raw_syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_SYNC_CORE, 0, 0) < 0) {
       return -errno;
     }
     registered = true;
   }
-  return syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED_SYNC_CORE, 0, 0) < 0 ? -errno : 0;
+  return raw_syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED_SYNC_CORE, 0, 0) < 0 ? -errno : 0;
 }
 
 /* Compare-and-swap of the 8 bytes at `alias`. Returns their former value. */

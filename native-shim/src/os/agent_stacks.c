@@ -1,6 +1,8 @@
 #include "os/agent_stacks.h"
 
+#include "os/next.h"
 #include "os/own_memory.h"
+#include "os/sys.h"
 
 #include <link.h>
 #include <stdatomic.h>
@@ -21,7 +23,7 @@ static struct stack_slot {
   size_t bytes;
 } slots[STACKS];
 
-static bool is_gone(int tid) { return syscall(SYS_tgkill, getpid(), tid, 0) != 0; }
+static bool is_gone(int tid) { return raw_syscall(SYS_tgkill, getpid(), tid, 0) != 0; }
 
 /* A new stack, or a used one that has been reset. */
 static bool prepare(struct stack_slot *slot, size_t bytes) {
@@ -68,7 +70,7 @@ static size_t tls_bytes(void) {
   static _Atomic size_t known;
   size_t bytes = atomic_load(&known);
   if (bytes == 0) {
-    dl_iterate_phdr(add_tls, &bytes);
+    next()->dl_iterate_phdr(add_tls, &bytes);
     atomic_store(&known, bytes);
   }
   return bytes;
@@ -115,7 +117,7 @@ void agent_stack_enter(void) {
   uint64_t here = (uintptr_t)__builtin_frame_address(0);
   struct stack_slot *slot = slot_of(here);
   if (slot) {
-    atomic_store(&slot->tid, (int)syscall(SYS_gettid));
+    atomic_store(&slot->tid, (int)raw_syscall(SYS_gettid));
     madvise((void *)slot->low, (here & ~(uint64_t)(PAGE - 1)) - slot->low, MADV_DONTFORK);
   }
 }
@@ -123,7 +125,7 @@ void agent_stack_enter(void) {
 void agent_stack_leave(void) {
   struct stack_slot *slot = slot_of((uintptr_t)__builtin_frame_address(0));
   if (slot) {
-    atomic_store(&slot->tid, -(int)syscall(SYS_gettid));
+    atomic_store(&slot->tid, -(int)raw_syscall(SYS_gettid));
   }
 }
 

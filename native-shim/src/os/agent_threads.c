@@ -20,12 +20,12 @@ static _Atomic uint64_t ended_nanos; /* CPU time of ended agent threads */
 static _Atomic bool removing;
 
 /* False if the kernel no longer counts it among the process's threads. Signal 0 only checks. */
-static bool signal_thread(int tid, int signal) { return syscall(SYS_tgkill, getpid(), tid, signal) == 0; }
+static bool signal_thread(int tid, int signal) { return raw_syscall(SYS_tgkill, getpid(), tid, signal) == 0; }
 
 static bool is_gone(int entry) { return entry == 0 || (entry < 0 && !signal_thread(-entry, 0)); }
 
 void agent_threads_enter(void) {
-  int tid = (int)syscall(SYS_gettid);
+  int tid = (int)raw_syscall(SYS_gettid);
   for (int i = 0; i < AGENT_THREADS_MAX; i++) {
     int entry = atomic_load(&tids[i]);
     if (is_gone(entry) && atomic_compare_exchange_strong(&tids[i], &entry, tid)) {
@@ -35,7 +35,7 @@ void agent_threads_enter(void) {
 }
 
 void agent_threads_leave(void) {
-  int tid = (int)syscall(SYS_gettid);
+  int tid = (int)raw_syscall(SYS_gettid);
   for (int i = 0; i < AGENT_THREADS_MAX; i++) {
     int expected = tid;
     if (atomic_compare_exchange_strong(&tids[i], &expected, -tid)) {
@@ -71,7 +71,7 @@ uint64_t agent_threads_cpu_nanos(void) {
 }
 
 uint64_t agent_threads_waited_nanos(void) {
-  int self = (int)syscall(SYS_gettid);
+  int self = (int)raw_syscall(SYS_gettid);
   uint64_t sum = 0;
   for (int i = 0; i < AGENT_THREADS_MAX; i++) {
     int tid = atomic_load_explicit(&tids[i], memory_order_relaxed);
@@ -132,7 +132,7 @@ _Noreturn void agent_threads_park(void) {
   sigset_t before;
   signals_block_for_agent(&before);
   for (;;) {
-    syscall(SYS_pause);
+    raw_syscall(SYS_pause);
   }
 }
 

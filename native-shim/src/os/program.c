@@ -1,5 +1,7 @@
 #include "os/program.h"
 
+#include "os/next.h"
+
 #include <link.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -44,6 +46,6 @@ static int look(struct dl_phdr_info *image, size_t size, void *found) {
 
 bool program_is_go(void) {
   bool found = false;
-  dl_iterate_phdr(look, &found);
+  next()->dl_iterate_phdr(look, &found);
   return found;
 }

@@ -27,5 +27,7 @@ extern bool process_was_attached;
 /* The application may have restricted its system calls (seccomp). From now on the shim adds none on application threads. */
 extern _Atomic bool process_is_confined;
 extern _Atomic bool process_exiting;
+/* Notes that the calling thread is about to end the process: not in a vfork child. */
+void process_exits(void);
 
 #endif

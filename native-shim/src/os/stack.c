@@ -6,6 +6,7 @@
 
 #include "os/maps.h"
 #include "os/self.h"
+#include "os/sys.h"
 
 #include <sys/resource.h>
 
@@ -28,10 +29,7 @@ static bool find(uint64_t address, struct mapping *found, struct mapping *below)
 extern void *__libc_stack_end __attribute__((weak)); /* os/glibc.h */
 
 /* Limit of the stack's size. */
-static uint64_t most_bytes(void) {
-  struct rlimit limit;
-  return self_stack_bytes ? self_stack_bytes : getrlimit(RLIMIT_STACK, &limit) == 0 ? limit.rlim_cur : 0;
-}
+static uint64_t most_bytes(void) { return self_stack_bytes ? self_stack_bytes : kernel_limit(RLIMIT_STACK); }
 
 static bool holds(const struct mapping *mapping, uint64_t address) {
   return address >= mapping->start && address < mapping->end;

@@ -6,6 +6,7 @@
 #include <linux/futex.h>
 #include <stdatomic.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -17,6 +18,11 @@ bool tsc_is_forbidden_to_thread(void) {
     atomic_store(&tsc_is_forbidden, true);
   }
   return state == PR_TSC_SIGSEGV;
+}
+
+uint64_t kernel_limit(int resource) {
+  struct rlimit limit;
+  return raw_syscall(SYS_prlimit64, 0, resource, NULL, &limit) == 0 ? limit.rlim_cur : RLIM_INFINITY;
 }
 
 uint64_t clock_nanos(clockid_t clock) {
@@ -31,12 +37,12 @@ uint64_t clock_nanos(clockid_t clock) {
 
 bool futex_wait(_Atomic uint32_t *word, uint32_t value, uint64_t nanos) {
   struct timespec timeout = {(time_t)(nanos / 1000000000u), (long)(nanos % 1000000000u)};
-  long result = syscall(SYS_futex, word, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, value, &timeout, NULL, 0);
+  long result = raw_syscall(SYS_futex, word, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, value, &timeout, NULL, 0);
   return result == 0 || errno != ETIMEDOUT;
 }
 
 void futex_wake(_Atomic uint32_t *word) {
-  syscall(SYS_futex, word, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, INT_MAX, NULL, NULL, 0);
+  raw_syscall(SYS_futex, word, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, INT_MAX, NULL, NULL, 0);
 }
 
 void latch_open(latch *word) {

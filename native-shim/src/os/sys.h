@@ -11,6 +11,10 @@
 /* libc's syscall(), bypassing the wrapper in agent/syscall.c. */
 long raw_syscall(long number, ...);
 
+/* The kernel's soft limit, which may be larger than the one that the program has set (process/limits.c); RLIM_INFINITY for
+ * none. */
+uint64_t kernel_limit(int resource);
+
 uint64_t clock_nanos(clockid_t clock);
 
 /*

@@ -5,6 +5,7 @@
 #include "os/agent_threads.h"
 #include "os/next.h"
 #include "os/self.h"
+#include "os/sys.h"
 #include "process/actions.h"
 #include "process/trap_bit.h"
 
@@ -103,8 +104,8 @@ static void pass_to_main(int signal, siginfo_t *info) {
   if (info->si_code == SI_USER) {
     info->si_code = PASSED_ON;
   }
-  if (syscall(SYS_rt_tgsigqueueinfo, getpid(), getpid(), signal, info) < 0) {
-    syscall(SYS_tgkill, getpid(), getpid(), signal);
+  if (raw_syscall(SYS_rt_tgsigqueueinfo, getpid(), getpid(), signal, info) < 0) {
+    raw_syscall(SYS_tgkill, getpid(), getpid(), signal);
   }
 }
 
@@ -143,7 +144,7 @@ void signals_dispatch(int signal, siginfo_t *info, void *context) {
     /* The kernel does not ignore faults. Return to the instruction, where the real signal ends the process. */
     set_default(signal);
     if (sent) {
-      syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), signal);
+      raw_syscall(SYS_tgkill, getpid(), raw_syscall(SYS_gettid), signal);
     }
     errno = error;
     return;

@@ -275,11 +275,7 @@ void signals_give_back(void) {
   release(&before);
 }
 
-/*
- * Whether to bypass libc's own function. True for every signal that may be dispatched, even before it is: dispatching may
- * begin between this check and libc's function, which would then see and replace our handler.
- */
-static bool is_virtual(int signal) {
+bool signal_is_virtual(int signal) {
   return signal >= 1 && signal < SIGNALS && (is_agent_thread || trap_bit(signal) || signal_is_fault(signal));
 }
 
@@ -303,14 +299,14 @@ EXPORT int __sigaction(int signal, const struct sigaction *action, struct sigact
 }
 
 static handler bsd(int signal, handler function) {
-  if (function != SIG_ERR && is_virtual(signal)) {
+  if (function != SIG_ERR && signal_is_virtual(signal)) {
     return set_handler(signal, function, interrupting[signal] ? 0 : SA_RESTART);
   }
   return next()->signal(signal, function);
 }
 
 static handler sysv(int signal, handler function) {
-  if (function != SIG_ERR && is_virtual(signal)) {
+  if (function != SIG_ERR && signal_is_virtual(signal)) {
     return set_handler(signal, function, (int)(SA_RESETHAND | SA_NODEFER));
   }
   return next()->sysv_signal(signal, function);
@@ -322,32 +318,10 @@ EXPORT handler ssignal(int number, handler function) { return bsd(number, functi
 EXPORT handler sysv_signal(int number, handler function) { return sysv(number, function); }
 EXPORT handler __sysv_signal(int number, handler function) { return sysv(number, function); }
 
-EXPORT handler sigset(int number, handler function) {
-  if (!is_virtual(number) || function == SIG_ERR) {
-    return next()->sigset(number, function);
-  }
-  sigset_t set, before;
-  sigemptyset(&set);
-  sigaddset(&set, number);
-  handler old;
-  if (function == SIG_HOLD) {
-    struct sigaction current;
-    sigprocmask(SIG_BLOCK, &set, &before);
-    set_action(number, NULL, &current);
-    old = current.sa_handler;
-  } else {
-    struct sigaction action = {.sa_handler = function}, current;
-    set_action(number, &action, &current);
-    old = current.sa_handler;
-    sigprocmask(SIG_UNBLOCK, &set, &before);
-  }
-  return sigismember(&before, number) == 1 ? SIG_HOLD : old;
-}
-
 EXPORT int sigignore(int number) { return set_handler(number, SIG_IGN, SA_NODEFER) == SIG_ERR ? -1 : 0; }
 
 EXPORT int siginterrupt(int number, int interrupts) {
-  if (!is_virtual(number)) {
+  if (!signal_is_virtual(number)) {
     return next()->siginterrupt(number, interrupts);
   }
   struct sigaction action;

@@ -19,6 +19,10 @@ void signals_forked(void);
 /* The TRAPS for which the application has a handler. */
 uint64_t signals_traps_handled(void);
 
+/* Whether to bypass libc's own functions. True for every signal that may be dispatched, even before it is: dispatching may
+ * begin between this check and libc's function, which would then see and replace our handler. */
+bool signal_is_virtual(int signal);
+
 struct kernel_action;
 long signals_raw_sigaction(int signal, const struct kernel_action *action, struct kernel_action *old);
 

@@ -160,6 +160,31 @@ EXPORT int sigblock(int mask) { return set_bsd_mask(SIG_BLOCK, mask); }
 EXPORT int sigsetmask(int mask) { return set_bsd_mask(SIG_SETMASK, mask); }
 EXPORT int siggetmask(void) { return set_bsd_mask(SIG_BLOCK, 0); }
 
+typedef void (*handler)(int);
+
+/* It changes the mask as well as the disposition. */
+EXPORT handler sigset(int number, handler function) {
+  if (!signal_is_virtual(number) || function == SIG_ERR) {
+    return next()->sigset(number, function);
+  }
+  sigset_t set, before;
+  sigemptyset(&set);
+  sigaddset(&set, number);
+  handler old;
+  if (function == SIG_HOLD) {
+    struct sigaction current;
+    sigprocmask(SIG_BLOCK, &set, &before);
+    sigaction(number, NULL, &current);
+    old = current.sa_handler;
+  } else {
+    struct sigaction action = {.sa_handler = function}, current;
+    sigaction(number, &action, &current);
+    old = current.sa_handler;
+    sigprocmask(SIG_UNBLOCK, &set, &before);
+  }
+  return sigismember(&before, number) == 1 ? SIG_HOLD : old;
+}
+
 EXPORT int pthread_attr_setsigmask_np(pthread_attr_t *attributes, const sigset_t *set) {
   if (!set || !(mask_word(set) & TRAPS)) {
     return next()->pthread_attr_setsigmask_np(attributes, set);

@@ -150,10 +150,8 @@ static int error_beyond_limit(void) {
 
 /* mlockall() fails if the sum of all mappings exceeds the limit. */
 static bool is_within_limit(void) {
-  struct rlimit limit;
   uint64_t bytes = 0;
-  return error_beyond_limit() == EINVAL || getrlimit(RLIMIT_MEMLOCK, &limit) != 0 || !visit(add_bytes, NULL, &bytes) ||
-         bytes <= limit.rlim_cur;
+  return error_beyond_limit() == EINVAL || !visit(add_bytes, NULL, &bytes) || bytes <= kernel_limit(RLIMIT_MEMLOCK);
 }
 
 static int lock_all(int flags) {

@@ -57,7 +57,7 @@ static struct tasks list_tasks(void) {
     return tasks;
   }
   char entries[4096];
-  for (long length; (length = syscall(SYS_getdents64, directory, entries, sizeof entries)) > 0;) {
+  for (long length; (length = raw_syscall(SYS_getdents64, directory, entries, sizeof entries)) > 0;) {
     for (long at = 0; at < length;) {
       const struct dirent64 *entry = (const struct dirent64 *)(entries + at);
       int tid = atoi(entry->d_name);
@@ -77,7 +77,7 @@ bool threads_are_single(void) {
 
 /* Unknown threads of this process: neither counted as the application's, nor the agent's. */
 static int unknown_threads(void) {
-  int leader = syscall(SYS_gettid) != getpid(); /* main is still listed as a zombie */
+  int leader = raw_syscall(SYS_gettid) != getpid(); /* main is still listed as a zombie */
   return list_tasks().listed - atomic_load(&agent_threads) - leader - 1;
 }
 
@@ -89,7 +89,8 @@ static int unknown_threads(void) {
 static void last_application_thread_ended(void) {
   for (int tries = 0; tries < 20; tries++) {
     if (unknown_threads() <= 0) {
-      exit(0);
+      process_exits();
+      next()->exit(0);
     }
     /* The kernel still lists an agent thread briefly after its end. */
     nanosleep(&(struct timespec){.tv_nsec = 500000}, NULL);

@@ -1,6 +1,7 @@
 #include "record/block_counts.h"
 
 #include "os/own_memory.h"
+#include "os/sys.h"
 #include "session/memory.h"
 
 #include <asm/prctl.h>
@@ -42,7 +43,7 @@ static void set_base(uint64_t base) {
   if (getauxval(AT_HWCAP2) & HWCAP2_FSGSBASE) {
     __asm__ volatile("wrgsbase %0" ::"r"(base));
   } else {
-    syscall(SYS_arch_prctl, ARCH_SET_GS, base);
+    raw_syscall(SYS_arch_prctl, ARCH_SET_GS, base);
   }
 }
 

@@ -79,7 +79,7 @@ static void attach(uint64_t here) {
   if (session && !is_agent_thread) {
     thread = acquire(here);
     if (thread) {
-      thread->tid = (uint32_t)syscall(SYS_gettid);
+      thread->tid = (uint32_t)raw_syscall(SYS_gettid);
       thread->pid = (uint32_t)getpid();
       thread->first = thread->head;
       slow_calls_begin(thread);

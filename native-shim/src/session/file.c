@@ -3,6 +3,7 @@
 #include "os/glibc.h"
 #include "os/own_memory.h"
 #include "os/place.h"
+#include "os/sys.h"
 #include "session/log.h"
 #include "session/memory.h"
 #include "session/options.h"
@@ -186,14 +187,8 @@ static uint64_t limit_of(int file, bool growing) {
   if (fstatvfs(file, &fs) == 0) {
     limit = smaller(limit, (uint64_t)fs.f_bavail * fs.f_frsize / 2);
   }
-  struct rlimit size;
-  if (getrlimit(RLIMIT_FSIZE, &size) == 0 && size.rlim_cur != RLIM_INFINITY) {
-    limit = smaller(limit, size.rlim_cur);
-  }
-  struct rlimit space;
-  if (getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY) {
-    limit = smaller(limit, space.rlim_cur / 16);
-  }
+  limit = smaller(limit, kernel_limit(RLIMIT_FSIZE));
+  limit = smaller(limit, kernel_limit(RLIMIT_AS) / 16);
   return limit & ~(uint64_t)(STEP - 1);
 }
 
@@ -311,10 +306,7 @@ static int path_in_memory(const char *name, char *path) {
 }
 
 /* Exceeding RLIMIT_FSIZE would raise a signal in the program. */
-static int check_size(uint64_t bytes) {
-  struct rlimit size;
-  return getrlimit(RLIMIT_FSIZE, &size) == 0 && size.rlim_cur >= bytes ? 0 : -EFBIG;
-}
+static int check_size(uint64_t bytes) { return kernel_limit(RLIMIT_FSIZE) >= bytes ? 0 : -EFBIG; }
 
 static int fill(int descriptor, uint64_t bytes) {
   struct statvfs fs;
