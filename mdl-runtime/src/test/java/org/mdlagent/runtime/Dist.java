@@ -30,23 +30,23 @@ import org.mdlagent.runtime.cli.session.SessionStore;
 import org.mdlagent.runtime.cli.terminal.Console;
 
 /// The built distribution, and programs that are run with and without it.
-final class Dist {
+public final class Dist {
     /// Columns of `schedstat`: how long a thread has run, has waited for a processor, and how often it began to run.
-    static final int CPU_NANOS = 0;
+    public static final int CPU_NANOS = 0;
 
-    static final int WAITED_NANOS = 1;
+    public static final int WAITED_NANOS = 1;
 
-    static final int SLICES = 2;
+    public static final int SLICES = 2;
 
     /// Flags of programs in which each call of the source is a call, so that those with one kind of probes make the
     /// same as those with another.
-    static final String PLAIN_CALLS = "-O1 -g -fno-inline -fno-optimize-sibling-calls ";
+    public static final String PLAIN_CALLS = "-O1 -g -fno-inline -fno-optimize-sibling-calls ";
 
     private static final Path ROOT =
             Path.of(System.getProperty("mdl.dist", "../dist")).toAbsolutePath().normalize();
 
     /// Who waits so long for something waits in vain: it is no measure of how soon it should come.
-    static final Duration PATIENCE = Duration.ofMinutes(10);
+    public static final Duration PATIENCE = Duration.ofMinutes(10);
 
     private static final long POLL_MILLIS = 20;
 
@@ -57,36 +57,37 @@ final class Dist {
     private Dist() {}
 
     /// What a command did.
-    record Outcome(int status, byte[] out, String err) {
-        String text() {
+    public record Outcome(int status, byte[] out, String err) {
+        public String text() {
             return new String(out, StandardCharsets.UTF_8);
         }
     }
 
-    static Path root() {
+    public static Path root() {
         return ROOT;
     }
 
-    static Path examples() {
+    public static Path examples() {
         return Path.of(System.getProperty("mdl.examples", "../examples"))
                 .toAbsolutePath()
                 .normalize();
     }
 
-    static Path shim() {
+    public static Path shim() {
         return ROOT.resolve("lib/libmdlagent.so");
     }
 
-    static String mdl() {
+    public static String mdl() {
         return ROOT.resolve("bin/mdl").toString();
     }
 
-    static Outcome run(Path directory, Map<String, String> environment, List<String> command)
+    public static Outcome run(Path directory, Map<String, String> environment, List<String> command)
             throws IOException, InterruptedException {
         return run(directory, environment, null, command);
     }
 
-    static Outcome run(Path directory, Map<String, String> environment, @Nullable Path input, List<String> command)
+    public static Outcome run(
+            Path directory, Map<String, String> environment, @Nullable Path input, List<String> command)
             throws IOException, InterruptedException {
         Path out = Files.createTempFile(directory, "out", ".txt");
         Path err = Files.createTempFile(directory, "err", ".txt");
@@ -106,7 +107,7 @@ final class Dist {
     }
 
     /// Waits until something is so.
-    static void await(String what, Callable<Boolean> condition) throws Exception {
+    public static void await(String what, Callable<Boolean> condition) throws Exception {
         long start = System.nanoTime();
         while (!condition.call()) {
             assertThat(System.nanoTime() - start).as(what).isLessThan(PATIENCE.toNanos());
@@ -115,7 +116,7 @@ final class Dist {
     }
 
     /// Waits until the agent, however seldom it gets a processor, has looked at all that there was when this began.
-    static void awaitLook(Path session) throws Exception {
+    public static void awaitLook(Path session) throws Exception {
         // A look ends with the agent's account of its CPU time, which it has always taken some of. One that has begun
         // before may end with the first change, and it is over when there is another.
         for (int i = 0; i < 3; i++) {
@@ -129,7 +130,7 @@ final class Dist {
     }
 
     /// Whether a tool is there and tells its version. One that is there and cannot is as good as absent.
-    static boolean works(String tool, String... version) {
+    public static boolean works(String tool, String... version) {
         List<String> command = new ArrayList<>(List.of(tool));
         command.addAll(version.length == 0 ? List.of("--version") : List.of(version));
         try {
@@ -147,23 +148,23 @@ final class Dist {
     }
 
     /// The environment of a program under the agent, started without `mdl run`.
-    static Map<String, String> preload(String options) {
+    public static Map<String, String> preload(String options) {
         return Map.of("LD_PRELOAD", shim().toString(), "MDL_OPTIONS", options);
     }
 
     /// Starts a program under the agent.
-    static Process start(List<String> command, String options) throws IOException {
+    public static Process start(List<String> command, String options) throws IOException {
         ProcessBuilder builder = new ProcessBuilder(command);
         builder.environment().putAll(preload(options));
         return builder.start();
     }
 
     /// The session's report for scripts.
-    static JsonNode report(Path directory, Path session) throws IOException, InterruptedException {
+    public static JsonNode report(Path directory, Path session) throws IOException, InterruptedException {
         return report(directory, session.toString());
     }
 
-    static JsonNode report(Path directory, String session) throws IOException, InterruptedException {
+    public static JsonNode report(Path directory, String session) throws IOException, InterruptedException {
         Outcome report = runHere(directory, "report", session, "--format", "json");
         if (report.status != 0) {
             throw new IOException("mdl report: " + report.err);
@@ -172,7 +173,7 @@ final class Dist {
     }
 
     /// The session's report, null while the session is not complete yet.
-    static @Nullable JsonNode reportOrNull(Path directory, Path session) throws InterruptedException {
+    public static @Nullable JsonNode reportOrNull(Path directory, Path session) throws InterruptedException {
         try {
             return report(directory, session);
         } catch (IOException e) {
@@ -181,7 +182,7 @@ final class Dist {
     }
 
     /// The JSON of one process, whatever the command says of it.
-    static Outcome reportOfProcess(Path directory, Path session, int pid) {
+    public static Outcome reportOfProcess(Path directory, Path session, int pid) {
         return runHere(directory, "report", session.toString(), "--format", "json", "--process", Integer.toString(pid));
     }
 
@@ -201,7 +202,7 @@ final class Dist {
     }
 
     /// Calls of each function by its symbol; functions of one name are added up.
-    static Map<String, Long> calls(JsonNode report) {
+    public static Map<String, Long> calls(JsonNode report) {
         Map<String, Long> calls = new TreeMap<>();
         for (JsonNode function : report.get("functions")) {
             if (function.get("calls").asLong() > 0) {
@@ -212,7 +213,7 @@ final class Dist {
         return calls;
     }
 
-    static JsonNode function(JsonNode report, String symbol) {
+    public static JsonNode function(JsonNode report, String symbol) {
         for (JsonNode function : report.get("functions")) {
             if (function.get("symbol").asText().equals(symbol)) {
                 return function;
@@ -222,7 +223,7 @@ final class Dist {
     }
 
     /// Compiles one of the programs in `src/test/c`.
-    static Path compile(Path directory, String name, String... flags) throws IOException, InterruptedException {
+    public static Path compile(Path directory, String name, String... flags) throws IOException, InterruptedException {
         Path program = directory.resolve(name + (List.of(flags).contains("-shared") ? ".so" : ""));
         List<String> command = new ArrayList<>(List.of("gcc", "-O2", "-g", "-w"));
         command.addAll(List.of(flags));
@@ -239,7 +240,7 @@ final class Dist {
     }
 
     /// What metrics have counted, by their requests.
-    static Map<String, Double> metrics(Path directory, Path session) throws IOException, InterruptedException {
+    public static Map<String, Double> metrics(Path directory, Path session) throws IOException, InterruptedException {
         Map<String, Double> values = new HashMap<>();
         for (JsonNode metric : report(directory, session).get("metrics")) {
             StringBuilder request = new StringBuilder(metric.get("name").asText());
@@ -250,11 +251,11 @@ final class Dist {
     }
 
     /// Asks the agent of a session by its control socket.
-    static String ask(Path session, String request) throws IOException {
+    public static String ask(Path session, String request) throws IOException {
         return ask(session, request.getBytes(StandardCharsets.UTF_8));
     }
 
-    static String ask(Path session, byte[] request) throws IOException {
+    public static String ask(Path session, byte[] request) throws IOException {
         try (SocketChannel agent = SocketChannel.open(StandardProtocolFamily.UNIX)) {
             agent.connect(UnixDomainSocketAddress.of(session.resolve("control")));
             agent.write(new ByteBuffer[] {ByteBuffer.wrap(request), ByteBuffer.wrap(new byte[] {'\n'})});
@@ -268,7 +269,7 @@ final class Dist {
     ///
     /// @param rows   of its table
     /// @param joined how many of them are joined with others
-    static Path sqliteWork(Path directory, int rows, int joined) throws IOException {
+    public static Path sqliteWork(Path directory, int rows, int joined) throws IOException {
         return Files.writeString(directory.resolve("work.sql"), """
                 create table t(a integer primary key, b text, c integer);
                 begin;
@@ -283,7 +284,7 @@ final class Dist {
 
     /// A script for sqlite3: the work of the examples, again and again, each time in a database of its own in the
     /// directory that sqlite3 runs in.
-    static Path sqliteRounds(Path directory, int rounds) throws IOException {
+    public static Path sqliteRounds(Path directory, int rounds) throws IOException {
         String round = Files.readString(examples().resolve("sqlite-workload.sql"));
         StringBuilder script = new StringBuilder();
         for (int i = 0; i < rounds; i++) {
@@ -293,17 +294,17 @@ final class Dist {
     }
 
     /// A program of Debian, built with probes.
-    static Path debian(String name) throws IOException, InterruptedException {
+    public static Path debian(String name) throws IOException, InterruptedException {
         return debian(name, "-O2 -g -finstrument-functions");
     }
 
     /// The sources of a program of Debian, which are not to be changed.
-    static Path sources(String name) throws IOException, InterruptedException {
+    public static Path sources(String name) throws IOException, InterruptedException {
         return debian(name, "--sources");
     }
 
     /// A program of Debian, built with these flags.
-    static Path debian(String name, String flags) throws IOException, InterruptedException {
+    public static Path debian(String name, String flags) throws IOException, InterruptedException {
         Path script = examples().resolve("debian-programs.sh");
         Process process = new ProcessBuilder(script.toString(), name, flags)
                 .redirectError(ProcessBuilder.Redirect.INHERIT)
@@ -316,7 +317,7 @@ final class Dist {
     }
 
     /// Calls of each function by its symbol, counted by hooks that are preloaded instead of the agent.
-    static Map<String, Long> countIndependently(
+    public static Map<String, Long> countIndependently(
             Path directory, Map<String, String> environment, @Nullable Path input, List<String> command)
             throws IOException, InterruptedException {
         Path hooks = compile(directory, "counting_hooks", "-shared", "-fPIC");
@@ -347,7 +348,8 @@ final class Dist {
     }
 
     /// Symbols of the functions of an image by their offset in it.
-    static Map<Long, String> functionNames(Path directory, String image) throws IOException, InterruptedException {
+    public static Map<Long, String> functionNames(Path directory, String image)
+            throws IOException, InterruptedException {
         Map<Long, String> names = new HashMap<>();
         for (String line : run(directory, Map.of(), List.of("nm", "--defined-only", image))
                 .text()
@@ -361,7 +363,7 @@ final class Dist {
     }
 
     /// A column of `schedstat`, summed up over the agent's threads: all but the first, in a program that has one.
-    static double sumOfAgentThreads(long pid, int column) throws IOException {
+    public static double sumOfAgentThreads(long pid, int column) throws IOException {
         double sum = 0;
         try (Stream<Path> tasks = Files.list(Path.of("/proc", Long.toString(pid), "task"))) {
             for (Path task : tasks.toList()) {

@@ -12,21 +12,21 @@ import java.util.stream.Stream;
 
 /// Runs of scripts that start programs with agents: each in the same empty directory, with nothing in its
 /// environment but what is said here, so that two runs can be compared. What one leaves stays until the next.
-final class ScriptRuns {
+public final class ScriptRuns {
     /// All probes are switched on and off all the time.
-    static final String TOGGLING = "sliced=*,budgetPercent=100";
+    public static final String TOGGLING = "sliced=*,budgetPercent=100";
 
     private final Path directory;
 
     /// @param directory of the test
-    ScriptRuns(Path directory) {
+    public ScriptRuns(Path directory) {
         this.directory = directory;
     }
 
     /// @param patience    after which it is ended
     /// @param environment besides what each run has
     /// @param command     that runs the script
-    Dist.Outcome run(Duration patience, Map<String, String> environment, List<String> command) throws Exception {
+    public Dist.Outcome run(Duration patience, Map<String, String> environment, List<String> command) throws Exception {
         forget();
         Path work = Files.createDirectory(directory.resolve("work"));
         Map<String, String> all = new TreeMap<>(environment);
@@ -43,7 +43,7 @@ final class ScriptRuns {
     }
 
     /// Of the last run's agents.
-    List<Path> sessions() throws IOException {
+    public List<Path> sessions() throws IOException {
         Path sessions = directory.resolve("state/mdl/sessions");
         if (!Files.exists(sessions)) {
             return List.of();
@@ -54,7 +54,7 @@ final class ScriptRuns {
     }
 
     /// Removes what the last run has left, with what its sessions hold of the machine's memory.
-    void forget() throws Exception {
+    public void forget() throws Exception {
         SessionCleanup.remove(directory, "work", "state");
     }
 }

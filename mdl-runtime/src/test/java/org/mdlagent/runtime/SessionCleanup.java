@@ -27,7 +27,7 @@ public final class SessionCleanup implements AfterEachCallback {
 
     /// Removes directories of a test's, with their sessions' data. A process that a script has not waited for may
     /// still save its session there; then the removal fails, and is tried again.
-    static void remove(Path directory, String... names) throws Exception {
+    public static void remove(Path directory, String... names) throws Exception {
         List<String> command = new ArrayList<>(List.of("rm", "-rf"));
         command.addAll(List.of(names));
         Dist.await("the removal of " + command + " in " + directory, () -> {
@@ -37,7 +37,7 @@ public final class SessionCleanup implements AfterEachCallback {
     }
 
     /// Removes the data of the sessions below a directory, but for what a process that ends just now has saved.
-    static void removeData(Path directory) throws IOException {
+    public static void removeData(Path directory) throws IOException {
         try (Stream<Path> links = Files.find(
                 directory,
                 Integer.MAX_VALUE,

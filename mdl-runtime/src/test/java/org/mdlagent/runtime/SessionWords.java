@@ -15,8 +15,8 @@ import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.profiler.report.file.SessionFile;
 
 /// A session file as it is at one time, word by word: for what no report tells.
-record SessionWords(ByteBuffer words) {
-    static SessionWords of(Path session) throws IOException {
+public record SessionWords(ByteBuffer words) {
+    public static SessionWords of(Path session) throws IOException {
         try (OpenFile file = SessionFile.open(session);
                 FileChannel channel = file.channel(StandardOpenOption.READ)) {
             return new SessionWords(
@@ -25,19 +25,19 @@ record SessionWords(ByteBuffer words) {
         }
     }
 
-    long get(long offset) {
+    public long get(long offset) {
         return words.getLong(Math.toIntExact(offset));
     }
 
     /// @param address in the process that has the session
-    byte[] bytes(long address, int length) {
+    public byte[] bytes(long address, int length) {
         byte[] bytes = new byte[length];
         words.get(Math.toIntExact(address - get(HeaderDescriptor.BASE)), bytes);
         return bytes;
     }
 
     /// Symbols of the functions whose calls are counted, and never timed.
-    Set<String> countedOnly() {
+    public Set<String> countedOnly() {
         Set<String> symbols = new HashSet<>();
         int functions = words.getInt((int) HeaderDescriptor.FUNCTION_COUNT);
         for (int i = 0; i < functions; i++) {
