@@ -27,7 +27,6 @@ import org.mdlagent.arch.layout.CallerDescriptor;
 import org.mdlagent.arch.layout.CountdownDescriptor;
 import org.mdlagent.arch.layout.FrameDescriptor;
 import org.mdlagent.arch.layout.FunctionDescriptor;
-import org.mdlagent.arch.layout.RowBuckets;
 import org.mdlagent.arch.layout.RowDescriptor;
 import org.mdlagent.arch.layout.SiteDescriptor;
 import org.mdlagent.arch.layout.ThreadDescriptor;
@@ -169,26 +168,6 @@ public final class RecordingAssembler {
 
         out.bind(slow);
         continueInShim(shim.entrySlow());
-    }
-
-    /// Emits code that loads `total - nested` of the row (`rows.h`). Changes the flags.
-    static void loadInside(Assembler out, Register to, Register row) {
-        out.load(to, row, (int) RowDescriptor.TOTAL);
-        out.sub(to, row, (int) RowDescriptor.NESTED);
-    }
-
-    /// Emits code that adds the time of nested calls of the same function to a row, and jumps to `done`. Changes
-    /// `within` and the flags.
-    ///
-    /// @param ticks the call's duration, an upper bound: stacks may have been switched meanwhile
-    static void addNested(Assembler out, Register row, Register ticks, Register within, Label done) {
-        Label fits = new Label();
-        out.cmp(within, ticks);
-        out.jump(BELOW_OR_EQUAL, fits);
-        out.mov(within, ticks);
-        out.bind(fits);
-        out.addTo(row, (int) RowDescriptor.NESTED, within);
-        out.jump(done);
     }
 
     private void sampledEntry() {
@@ -415,27 +394,8 @@ public final class RecordingAssembler {
             CallerAssembler.find(out, RDX, R10, R11, RSI, RCX, slowRecord);
             out.mov(R10, RSI);
         }
-        // RowBuckets.index; chunk = index / 128, slot = index % 128.
-        out.mov(RCX, RAX);
-        out.or(RCX, RowBuckets.SUB_BUCKET_MASK);
-        out.bitScanReverse(RCX, RCX);
-        out.sub(RCX, RowBuckets.SUB_BUCKET_HALF_BITS);
-        out.mov(RSI, RAX);
-        out.shiftRightByCl(RSI);
-        out.shiftLeft(RCX, RowBuckets.SUB_BUCKET_HALF_BITS);
-        out.add(RCX, RSI);
-        out.mov(RSI, RCX);
-        out.shiftRight(RSI, RowBuckets.SUB_BUCKET_HALF_BITS);
-        out.loadIndexed(RSI, RDX, RSI, (int) RowDescriptor.CHUNKS_AT);
-        out.test(RSI);
-        out.jump(EQUAL, shim.exact() ? noChunk : slowRecord);
-        out.and(RCX, RowDescriptor.CHUNK_SLOTS - 1);
-        out.incrementIndexed(RSI, RCX);
-        out.increment(RDX, (int) RowDescriptor.COUNT);
-        if (!shim.exact()) {
-            out.increment(RDX, (int) RowDescriptor.SAMPLES);
-        }
-        loadInside(out, RCX, RDX);
+        RowAssembler.count(out, RDX, RSI, !shim.exact(), shim.exact() ? noChunk : slowRecord);
+        RowAssembler.loadInside(out, RCX, RDX);
         out.sub(RCX, RDI);
         out.jump(GREATER, nested);
         out.bind(nestedDone);
@@ -453,7 +413,7 @@ public final class RecordingAssembler {
         replace(BELOW_OR_EQUAL, (int) RowDescriptor.MAX);
         out.jump(done);
         out.bind(nested);
-        addNested(out, RDX, RAX, RCX, nestedDone);
+        RowAssembler.addNested(out, RDX, RAX, RCX, nestedDone);
         if (shim.exact()) {
             out.bind(noChunk);
             out.load(R10, R10, (int) CallerDescriptor.FROM);
@@ -590,7 +550,7 @@ public final class RecordingAssembler {
         out.movInt(RAX, 0);
         out.test(RDX);
         out.jump(EQUAL, first);
-        loadInside(out, RAX, RDX);
+        RowAssembler.loadInside(out, RAX, RDX);
         out.bind(first);
         out.store(RCX, INSIDE, RAX);
         fill(clock::start);
@@ -638,16 +598,10 @@ public final class RecordingAssembler {
 
     /// Replaces the word at `[RDX + displacement]` by RCX unless the comparison `unless` holds; changes RAX.
     private void replace(Condition unless, int displacement) {
-        Label retry = new Label();
         Label done = new Label();
         out.cmp(RCX, RDX, displacement);
         out.jump(unless, done);
-        out.load(RAX, RDX, displacement);
-        out.bind(retry);
-        out.cmp(RCX, RAX);
-        out.jump(unless, done);
-        out.compareExchange(RDX, displacement, RCX);
-        out.jump(NOT_EQUAL, retry);
+        RowAssembler.replace(out, RDX, displacement, unless, done);
         out.bind(done);
     }
 

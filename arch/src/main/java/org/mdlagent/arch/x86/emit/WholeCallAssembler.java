@@ -21,7 +21,6 @@ import java.util.List;
 import org.mdlagent.arch.layout.CallDescriptor;
 import org.mdlagent.arch.layout.CountdownDescriptor;
 import org.mdlagent.arch.layout.FunctionDescriptor;
-import org.mdlagent.arch.layout.RowBuckets;
 import org.mdlagent.arch.layout.RowDescriptor;
 import org.mdlagent.arch.layout.SiteDescriptor;
 import org.mdlagent.arch.layout.ThreadDescriptor;
@@ -172,7 +171,7 @@ final class WholeCallAssembler {
         out.movInt(RCX, 0);
         out.test(RDX);
         out.jump(EQUAL, first);
-        RecordingAssembler.loadInside(out, RCX, RDX);
+        RowAssembler.loadInside(out, RCX, RDX);
         out.bind(first);
         out.store(RSP, CALL_AT + INSIDE, RCX);
         begin();
@@ -503,27 +502,8 @@ final class WholeCallAssembler {
             out.load(RCX, RSP, RETURN_AT);
             CallerAssembler.find(out, R10, RCX, null, R11, RDX, slowRecord);
         }
-        // RowBuckets.index, as in RecordingAssembler.
-        out.mov(RCX, RAX);
-        out.or(RCX, RowBuckets.SUB_BUCKET_MASK);
-        out.bitScanReverse(RCX, RCX);
-        out.sub(RCX, RowBuckets.SUB_BUCKET_HALF_BITS);
-        out.mov(RDX, RAX);
-        out.shiftRightByCl(RDX);
-        out.shiftLeft(RCX, RowBuckets.SUB_BUCKET_HALF_BITS);
-        out.add(RDX, RCX);
-        out.mov(RCX, RDX);
-        out.shiftRight(RCX, RowBuckets.SUB_BUCKET_HALF_BITS);
-        out.loadIndexed(RCX, R10, RCX, (int) RowDescriptor.CHUNKS_AT);
-        out.test(RCX);
-        out.jump(EQUAL, slowRecord);
-        out.and(RDX, RowDescriptor.CHUNK_SLOTS - 1);
-        out.incrementIndexed(RCX, RDX);
-        out.increment(R10, (int) RowDescriptor.COUNT);
-        if (!shim.exact()) {
-            out.increment(R10, (int) RowDescriptor.SAMPLES);
-        }
-        RecordingAssembler.loadInside(out, RCX, R10);
+        RowAssembler.count(out, R10, RDX, !shim.exact(), slowRecord);
+        RowAssembler.loadInside(out, RCX, R10);
         out.sub(RCX, RSP, INSIDE);
         out.jump(GREATER, nested);
         out.bind(nestedDone);
@@ -544,7 +524,7 @@ final class WholeCallAssembler {
         leave();
 
         out.bind(nested);
-        RecordingAssembler.addNested(out, R10, RAX, RCX, nestedDone);
+        RowAssembler.addNested(out, R10, RAX, RCX, nestedDone);
         out.bind(less);
         replace(BELOW, (int) RowDescriptor.MIN);
         out.jump(minDone);
@@ -633,15 +613,9 @@ final class WholeCallAssembler {
 
     /// Replaces the word at `[R10 + displacement]` by RAX if RAX is `better`; changes RCX and RDX.
     private void replace(Condition better, int displacement) {
-        Label retry = new Label();
         Label done = new Label();
         out.mov(RCX, RAX);
-        out.load(RAX, R10, displacement);
-        out.bind(retry);
-        out.cmp(RCX, RAX);
-        out.jump(better == BELOW ? ABOVE_OR_EQUAL : BELOW_OR_EQUAL, done);
-        out.compareExchange(R10, displacement, RCX);
-        out.jump(NOT_EQUAL, retry);
+        RowAssembler.replace(out, R10, displacement, better == BELOW ? ABOVE_OR_EQUAL : BELOW_OR_EQUAL, done);
         out.bind(done);
         out.mov(RAX, RCX);
     }
