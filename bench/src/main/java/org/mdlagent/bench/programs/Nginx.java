@@ -26,8 +26,13 @@ record Nginx(int port) implements Service {
     }
 
     @Override
+    public Path stock() {
+        return Path.of("/usr/sbin/nginx");
+    }
+
+    @Override
     public String function() {
-        return "ngx_http_static_handler";
+        return "ngx_http_handler";
     }
 
     @Override

@@ -3,7 +3,7 @@ package org.mdlagent.bench.programs;
 import static java.lang.String.format;
 
 import java.io.IOException;
-import java.nio.file.Path;
+import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
@@ -18,7 +18,7 @@ import org.mdlagent.bench.report.Report;
 import org.mdlagent.bench.report.Target;
 import org.mdlagent.bench.tools.SourceTree;
 
-/// The agent's steady-state cost for servers, measured from outside.
+/// The agent's steady-state cost for servers as Debian ships them, measured from outside.
 ///
 /// Copies of a server run concurrently and get the same batch of requests in turn, a fraction of a second each, in
 /// rotating order, so changes of the machine's speed affect all of them. A start's figure is a copy's CPU time
@@ -48,7 +48,6 @@ public final class OverheadTable {
     private enum Copy {
         BARE("bare", Watcher.NOBODY),
         BARE_AGAIN("bare again", Watcher.NOBODY),
-        LATENT("compiled for probes, no agent", Watcher.LATENT),
         IDLE("the agent without a profile", Watcher.IDLE),
         GOVERNED("the agent at 1 %", Watcher.GOVERNED);
 
@@ -107,6 +106,10 @@ public final class OverheadTable {
                     BATCH_SECONDS,
                     WARM_UP_SECONDS));
             for (Service service : services) {
+                if (!Files.exists(service.stock())) {
+                    report.line(service.source() + ": absent: there is no " + service.stock());
+                    continue;
+                }
                 OverheadTable table = new OverheadTable(service.source(), report);
                 for (int start = 0; start < STARTS; start++) {
                     Progress.round(service.source(), start, STARTS, "copies side by side");
@@ -142,7 +145,7 @@ public final class OverheadTable {
 
     private static int warmUpSeconds(Copy copy) {
         return switch (copy) {
-            case BARE, BARE_AGAIN, LATENT -> WARM_UP_SECONDS_BARE;
+            case BARE, BARE_AGAIN -> WARM_UP_SECONDS_BARE;
             case IDLE -> WARM_UP_SECONDS_IDLE;
             case GOVERNED -> WARM_UP_SECONDS;
         };
@@ -162,8 +165,7 @@ public final class OverheadTable {
 
     private RunningService start(Copy copy) throws IOException, InterruptedException {
         Service service = Service.named(new String[] {source}).getFirst();
-        Path program = SourceTree.debian(source, copy.watcher.build());
-        return new RunningService(service, copy.watcher, program, "overhead-" + copy);
+        return new RunningService(service, copy.watcher, service.stock(), "overhead-" + copy);
     }
 
     private static void batch(Sums sums, long size) throws IOException, InterruptedException {

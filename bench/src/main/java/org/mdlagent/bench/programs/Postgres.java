@@ -8,8 +8,6 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.bench.report.Percentile;
-import org.mdlagent.bench.tools.Build;
-import org.mdlagent.bench.tools.SourceTree;
 
 /// PostgreSQL under pgbench, with a new cluster for each run.
 record Postgres() implements Service {
@@ -27,10 +25,14 @@ record Postgres() implements Service {
         return "postgres: a row by its key (pgbench -S), 4 connections";
     }
 
-    /// It comes with the sources.
     @Override
     public @Nullable String loadTool() {
-        return null;
+        return stock().resolve("bin/pgbench").toString();
+    }
+
+    @Override
+    public Path stock() {
+        return Path.of("/usr/lib/postgresql/15");
     }
 
     @Override
@@ -102,7 +104,7 @@ record Postgres() implements Service {
     }
 
     private String[] pgbench(Path directory, String... arguments) throws IOException, InterruptedException {
-        Path pgbench = SourceTree.debian(source(), Build.PLAIN).resolve("bin/pgbench");
+        Path pgbench = stock().resolve("bin/pgbench");
         List<String> command = new ArrayList<>(List.of(pgbench.toString(), "-h", directory.toString(), "-U", "bench"));
         command.addAll(List.of(arguments));
         command.add("postgres");

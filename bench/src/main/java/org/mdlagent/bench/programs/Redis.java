@@ -25,6 +25,11 @@ record Redis(int port) implements Service {
     }
 
     @Override
+    public Path stock() {
+        return Path.of("/usr/bin/redis-server");
+    }
+
+    @Override
     public String function() {
         return "processCommand";
     }

@@ -36,7 +36,10 @@ sealed interface Service permits Redis, Nginx, Sqlite, Postgres {
     @Nullable
     String loadTool();
 
-    /// A function that is called for each request, and never inlined.
+    /// The program or directory of Debian's binary package, as for [#command].
+    Path stock();
+
+    /// A function that is called for each request, never inlined, and that stripped programs name, too.
     String function();
 
     /// @param built result of [SourceTree#debian]

@@ -32,6 +32,11 @@ record Sqlite() implements Service {
     }
 
     @Override
+    public Path stock() {
+        return Path.of("/usr/bin/sqlite3");
+    }
+
+    @Override
     public String function() {
         return "sqlite3_step";
     }
