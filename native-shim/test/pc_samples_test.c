@@ -10,9 +10,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/perf_event.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -411,7 +413,7 @@ static void shouldAddTimeOffTheProcessorsToThePathOnWhichAThreadWaits(void) {
   char byte = 0;
   create_session();
   CHECK(pipe(begun) == 0 && pipe(gate) == 0);
-  CHECK(call_paths_open(PERIOD_NANOS));
+  CHECK(call_paths_open(PERIOD_NANOS, PERF_COUNT_SW_TASK_CLOCK));
   table = (const struct mdl_pc_samples *)session->pc_samples;
   uint64_t before = clock_nanos(CLOCK_MONOTONIC);
   CHECK_EQUAL(pthread_create(&other, NULL, run_waiter, NULL), 0);
@@ -437,6 +439,49 @@ static void shouldAddTimeOffTheProcessorsToThePathOnWhichAThreadWaits(void) {
   take_wait(); /* it has ended */
 }
 
+/* ---- events */
+
+enum { PAGES = 5000, PAGE = 4096 };
+
+CALLED static void touch(volatile char *pages) {
+  for (int i = 0; i < PAGES; i++) {
+    pages[i * PAGE] = 1;
+  }
+}
+
+/* More than stacks find room for. */
+static void shouldCountEachPageFaultThoughFewHaveStacks(void) {
+  create_session();
+  agent_has_own_descriptors = true;
+  pc_samples_choose(PERF_COUNT_SW_PAGE_FAULTS);
+  int64_t room = pc_samples_open(self(), 1, &lives);
+  if (room == -EACCES || room == -EPERM || room == -ENOSYS) {
+    skip("the kernel does not allow samples here");
+  }
+  CHECK(room > 0);
+  table = (const struct mdl_pc_samples *)session->pc_samples;
+  take(1);
+  char *pages = mmap(NULL, PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  CHECK(pages != MAP_FAILED);
+  CHECK_EQUAL(madvise(pages, PAGES * PAGE, MADV_NOHUGEPAGE), 0);
+  uint64_t before = table->samples;
+  touch(pages);
+  take(1);
+  uint64_t in_frames = 0, in_paths = 0, of_touch = 0;
+  for (uint32_t i = 0; i < table->frame_count; i++) {
+    in_frames += frame(i)->samples;
+    of_touch += frame(i)->address == (uintptr_t)touch ? frame(i)->samples : 0;
+  }
+  for (uint32_t i = 0; i < table->node_count; i++) {
+    in_paths += node(i)->samples;
+  }
+  CHECK_EQUAL(table->lost, 0);
+  CHECK(of_touch >= PAGES && of_touch <= table->samples - before);
+  CHECK_EQUAL(in_frames, table->samples);
+  CHECK_EQUAL(in_paths, table->samples);
+  CHECK(table->without_stack > 0 && table->without_stack < PAGES);
+}
+
 /* ---- the table of paths, without a kernel */
 
 static const struct sample_facts nobody = {.tid = 1, .pid = 1};
@@ -444,7 +489,7 @@ static const struct sample_facts nobody = {.tid = 1, .pid = 1};
 /* The rest is a random selection of all samples. */
 static void shouldKeepSomeOfTheSamplesWhereThereAreTooMany(void) {
   create_session();
-  CHECK(call_paths_open(PERIOD_NANOS));
+  CHECK(call_paths_open(PERIOD_NANOS, PERF_COUNT_SW_TASK_CLOCK));
   table = (const struct mdl_pc_samples *)session->pc_samples;
   static const uint32_t path[] = {FRAME_PROBES};
   enum { ADDED = 3 * MDL_PC_LOG };
@@ -466,7 +511,7 @@ static void shouldKeepSomeOfTheSamplesWhereThereAreTooMany(void) {
 
 static void shouldCountThreadsTogetherForWhichThereIsNoRoom(void) {
   create_session();
-  CHECK(call_paths_open(PERIOD_NANOS));
+  CHECK(call_paths_open(PERIOD_NANOS, PERF_COUNT_SW_TASK_CLOCK));
   table = (const struct mdl_pc_samples *)session->pc_samples;
   static const uint32_t path[] = {FRAME_PROBES};
   for (int32_t i = 1; i <= (int32_t)MDL_PC_THREADS; i++) {
@@ -481,7 +526,7 @@ static void shouldCountThreadsTogetherForWhichThereIsNoRoom(void) {
 
 static void shouldSayWhichPathsFoundNoRoom(void) {
   create_session();
-  CHECK(call_paths_open(PERIOD_NANOS));
+  CHECK(call_paths_open(PERIOD_NANOS, PERF_COUNT_SW_TASK_CLOCK));
   table = (const struct mdl_pc_samples *)session->pc_samples;
   uint32_t path[2];
   int64_t last = 0;
@@ -517,7 +562,7 @@ static void shouldSayWhichPathsFoundNoRoom(void) {
 static void shouldForgetAddressesWhenThereAreTooMany(void) {
   uint32_t found[FRAMES_OF_ADDRESS];
   create_session();
-  CHECK(call_paths_open(PERIOD_NANOS));
+  CHECK(call_paths_open(PERIOD_NANOS, PERF_COUNT_SW_TASK_CLOCK));
   for (uint64_t i = 1; i <= 200000; i++) {
     call_paths_place(i, FRAME_PROBES, i % 2 ? -1 : FRAME_CUT);
     CHECK_EQUAL(call_paths_frames_at(i, found), 1 + (i % 2 == 0));
@@ -543,6 +588,7 @@ TESTS({"shouldTellWhereAThreadSpendsItsTimeAndHowItCameThere", shouldTellWhereAT
       {"shouldBeginAnewInAForkedProcess", shouldBeginAnewInAForkedProcess},
       {"shouldTellOfEachSampleWhenAndWhereItWasTaken", shouldTellOfEachSampleWhenAndWhereItWasTaken},
       {"shouldAddTimeOffTheProcessorsToThePathOnWhichAThreadWaits", shouldAddTimeOffTheProcessorsToThePathOnWhichAThreadWaits},
+      {"shouldCountEachPageFaultThoughFewHaveStacks", shouldCountEachPageFaultThoughFewHaveStacks},
       {"shouldKeepSomeOfTheSamplesWhereThereAreTooMany", shouldKeepSomeOfTheSamplesWhereThereAreTooMany},
       {"shouldCountThreadsTogetherForWhichThereIsNoRoom", shouldCountThreadsTogetherForWhichThereIsNoRoom},
       {"shouldSayWhichPathsFoundNoRoom", shouldSayWhichPathsFoundNoRoom},

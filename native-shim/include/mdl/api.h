@@ -195,8 +195,8 @@ struct mdl_api {
   uint64_t values_framed; /* 456 the same at the return of a whole function */
 
   /* Kernel software events (events.c). */
-  uint64_t event_open;  /* 464 int64_t (uint64_t event, int64_t tid, int64_t reach): starts to count a software event of
-                               perf_event_open(2). Returns a descriptor; -EBADF if the agent shares descriptors with the program */
+  uint64_t event_open;  /* 464 int64_t (uint64_t event, int64_t tid, int64_t reach): starts to count an event of
+                               perf_event_open(2): its type in the upper half, its number below. Returns a descriptor; -EBADF if the agent shares descriptors with the program */
   uint64_t event_read;  /* 472 int64_t (int64_t descriptor): the count */
   uint64_t event_close; /* 480 void (int64_t descriptor) */
   uint64_t threads;     /* 488 int64_t (int64_t pid, uint32_t *tids, int64_t capacity): lists the threads of a process, without
@@ -232,7 +232,7 @@ struct mdl_api {
   uint64_t files_forget;   /* 624 void (void) */
 
   /* Samples of program counters and call paths by CPU time (agent/pc_samples.h). */
-  uint64_t pc_open;   /* 632 int64_t (int64_t tid, uint64_t period_nanos): starts to sample a thread in user mode, and all
+  uint64_t pc_open;   /* 632 int64_t (int64_t tid, uint64_t period): starts to sample a thread in user mode, and all
                              threads that it or its descendants create, in forked processes too. Returns how many samples of a
                              processor the buffer holds; -EBADF and -EPERM as event_open */
   uint64_t pc_switch; /* 640 int64_t (int64_t on): 1: resumes sampling, 0: pauses it, -1: ends it until pc_open. The kernel
@@ -273,6 +273,9 @@ struct mdl_api {
   uint64_t kept_read;  /* 752 int64_t (const char *name, void *bytes, int64_t capacity): the size of the file, which is read if
                               it fits, or -errno */
   uint64_t kept_write; /* 760 int64_t (const char *name, const void *bytes, int64_t length): 0 or -errno */
+
+  uint64_t pc_choose; /* 768 void (uint64_t event): before the first pc_open: what is sampled instead of CPU time, enum perf_sw_ids.
+                             With a period of 1 each event is, in kernel mode, too */
 };
 
 /* An address in code. */
@@ -298,6 +301,6 @@ static_assert(sizeof(struct mdl_instruction) == 16, "mdl_instruction");
 static_assert(sizeof(struct mdl_pc_place) == 32, "mdl_pc_place");
 static_assert(sizeof(struct mdl_slicing) == 208, "mdl_slicing");
 static_assert(sizeof(struct mdl_rate_spread) == 56, "mdl_rate_spread");
-static_assert(sizeof(struct mdl_api) == 768, "mdl_api");
+static_assert(sizeof(struct mdl_api) == 776, "mdl_api");
 
 #endif

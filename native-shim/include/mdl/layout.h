@@ -30,7 +30,8 @@ enum mdl_header_state { MDL_STARTING = 0, MDL_ARMED = 1, MDL_ENDED = 2, MDL_AGEN
  * MDL_COVERAGE, with MDL_COUNTS: only the first call of a function is counted; it ends the lease.
  * MDL_BLOCKS, with MDL_COUNTS: basic blocks are counted, too.
  * MDL_ARCS, with MDL_BLOCKS: each target of a computed jump is counted.
- * MDL_SLOW: slow calls are kept (mdl_slow_calls). */
+ * MDL_SLOW: slow calls are kept (mdl_slow_calls).
+ * MDL_KERNEL_EVENTS: kernel events are counted by call path (mdl_pc_samples), and no function has a probe. */
 enum mdl_header_flag {
   MDL_EXACT = 1,
   MDL_UNPROFILED = 2,
@@ -45,7 +46,8 @@ enum mdl_header_flag {
   MDL_COVERAGE = 1024,
   MDL_BLOCKS = 2048,
   MDL_ARCS = 4096,
-  MDL_SLOW = 8192
+  MDL_SLOW = 8192,
+  MDL_KERNEL_EVENTS = 16384
 };
 
 /* How a patcher waits until all threads fetch a store to text. MDL_SYNC_NONE: neither way is available. */
@@ -612,9 +614,11 @@ struct mdl_pc_thread {
  * Samples of the threads' user-mode CPU time, with call paths (agent/pc_samples.h). Only grows; only the agent writes it. Each
  * sample is added to `samples`, one frame and one node, with its weight: the number of periods that it represents (threads that
  * wait often are sampled in one second of several). Frames 0 to 2 are MDL_PC_ELSEWHERE, MDL_PC_PROBES and MDL_PC_CUT.
+ *
+ * With MDL_KERNEL_EVENTS, each event of a kind is a sample, in kernel mode, too.
  */
 struct mdl_pc_samples {
-  uint64_t period_nanos; /*   0 CPU time between two samples of a thread */
+  uint64_t period_nanos; /*   0 CPU time between two samples of a thread; with MDL_KERNEL_EVENTS 1 */
   uint64_t samples;      /*   8 of all */
   uint64_t squares;      /*  16 of how often each sample was counted, added up */
   uint64_t lost;         /*  24 samples lost because the agent was late; not in `samples` */
@@ -635,6 +639,8 @@ struct mdl_pc_samples {
   uint32_t log_version;  /* 1236 odd while samples are dropped */
   uint64_t log[64];      /* 1240 struct mdl_pc_sample[MDL_PC_CHUNK] */
   uint64_t threads[4];   /* 1752 struct mdl_pc_thread[MDL_PC_CHUNK] */
+  uint64_t event;        /* 1784 enum perf_sw_ids: what is sampled */
+  uint64_t without_stack; /* 1792 with MDL_KERNEL_EVENTS: samples added to the last path of their thread with the same innermost frame */
 };
 
 /*
@@ -800,7 +806,7 @@ static_assert(sizeof(struct mdl_pc_sample) == 24, "mdl_pc_sample");
 static_assert(sizeof(struct mdl_pc_thread) == 32, "mdl_pc_thread");
 MDL_AT(mdl_pc_samples, opened_tsc, 64 + sizeof(uint64_t) * (MDL_PC_FRAMES + MDL_PC_NODES) / MDL_PC_CHUNK);
 MDL_AT(mdl_pc_samples, log, 1240);
-static_assert(sizeof(struct mdl_pc_samples) == 1240 + sizeof(uint64_t) * (MDL_PC_LOG + MDL_PC_THREADS) / MDL_PC_CHUNK,
+static_assert(sizeof(struct mdl_pc_samples) == 1256 + sizeof(uint64_t) * (MDL_PC_LOG + MDL_PC_THREADS) / MDL_PC_CHUNK,
               "mdl_pc_samples");
 MDL_AT(mdl_trap, action, 8);
 static_assert(sizeof(struct mdl_trap) == 32, "mdl_trap");

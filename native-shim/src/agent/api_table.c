@@ -158,6 +158,7 @@ const struct mdl_api *api_table(void) {
       .read_cpu = address((void *)record_read_cpu),
       .kept_read = address((void *)image_cache_read),
       .kept_write = address((void *)image_cache_write),
+      .pc_choose = address((void *)pc_samples_choose),
   };
   return &table;
 }

@@ -19,6 +19,8 @@ enum {
   LOG_CHUNKS = MDL_PC_LOG / MDL_PC_CHUNK,
   THREAD_CHUNKS = MDL_PC_THREADS / MDL_PC_CHUNK,
   THREAD_SLOTS = 2 * MDL_PC_THREADS,
+  OWED_SLOTS = 1 << 13,
+  OWED_MAX = OWED_SLOTS / 4 * 3,
 };
 
 struct place {
@@ -37,12 +39,21 @@ struct thread {
   uint64_t samples;
 };
 
+/* A thread's samples in a frame. */
+struct owed {
+  uint64_t key;    /* 0: free */
+  int64_t samples; /* counted, and not yet on a path */
+  uint32_t last;   /* node of the path that was last added, 0 for none */
+};
+
 /* One mapping; forked children do not inherit it. */
 static struct paths {
   struct mdl_pc_samples *table;
   uint64_t opened_nanos; /* CLOCK_MONOTONIC, by which the kernel tells when a sample was taken */
   uint64_t chance;       /* state of a generator of random bits, not 0 */
   uint32_t frames, nodes, places, threads, logged, thinned;
+  uint32_t owing; /* of the next table's rows */
+  struct owed owed[OWED_SLOTS];
   struct mdl_pc_frame *frame[FRAME_CHUNKS];
   struct mdl_pc_node *node[NODE_CHUNKS];
   struct mdl_pc_sample *log[LOG_CHUNKS];
@@ -200,7 +211,7 @@ static void log_sample(const struct sample_facts *facts, uint32_t node, uint64_t
   }
 }
 
-bool call_paths_open(uint64_t period_nanos) {
+bool call_paths_open(uint64_t period, uint64_t event) {
   if (owner == process_pid && paths) {
     return true;
   }
@@ -212,7 +223,8 @@ bool call_paths_open(uint64_t period_nanos) {
   paths = made;
   owner = process_pid;
   paths->table = table;
-  table->period_nanos = period_nanos;
+  table->period_nanos = period;
+  table->event = event;
   table->opened_tsc = __rdtsc();
   paths->opened_nanos = clock_nanos(CLOCK_MONOTONIC);
   paths->chance = table->opened_tsc | 1;
@@ -300,13 +312,67 @@ uint32_t call_paths_node(const uint32_t *frames, size_t count) {
 
 void call_paths_add_wait(uint32_t node, uint64_t nanos) { node_row(node)->waits += nanos; }
 
-void call_paths_add(const uint32_t *frames, size_t count, const struct sample_facts *facts, uint64_t weight) {
-  uint32_t node = call_paths_node(frames, count);
+static void count_in(uint32_t frame, uint64_t weight) {
   paths->table->samples += weight;
   paths->table->squares += weight * weight;
-  frame_row(frames[0])->samples += weight;
+  frame_row(frame)->samples += weight;
+}
+
+static void add_path(const uint32_t *frames, size_t count, const struct sample_facts *facts, uint64_t weight) {
+  uint32_t node = call_paths_node(frames, count);
   *(node ? &node_row(node)->samples : &paths->table->left_out) += weight;
   log_sample(facts, node, weight);
+}
+
+void call_paths_add(const uint32_t *frames, size_t count, const struct sample_facts *facts, uint64_t weight) {
+  count_in(frames[0], weight);
+  add_path(frames, count, facts, weight);
+}
+
+static struct owed *owed_of(int32_t tid, uint32_t frame) {
+  uint64_t key = (uint64_t)(uint32_t)tid << 32 | frame;
+  for (uint32_t i = hash(key);; i++) {
+    struct owed *owed = &paths->owed[i & (OWED_SLOTS - 1)];
+    if (owed->key == key) {
+      return owed;
+    }
+    if (owed->key == 0) {
+      if (paths->owing < OWED_MAX) {
+        paths->owing++;
+        owed->key = key;
+        return owed;
+      }
+      call_paths_settle(); /* most of the threads have ended */
+      memset(paths->owed, 0, sizeof paths->owed);
+      paths->owing = 0;
+      i = hash(key) - 1;
+    }
+  }
+}
+
+void call_paths_count_of(int32_t tid, uint32_t frame, uint64_t weight) {
+  count_in(frame, weight);
+  owed_of(tid, frame)->samples += (int64_t)weight;
+}
+
+void call_paths_add_path_of(const uint32_t *frames, size_t count, const struct sample_facts *facts, uint64_t weight) {
+  add_path(frames, count, facts, weight);
+  struct owed *owed = owed_of(facts->tid, frames[0]);
+  owed->samples -= (int64_t)weight;
+  owed->last = call_paths_node(frames, count);
+}
+
+void call_paths_settle(void) {
+  for (uint32_t i = 0; i < OWED_SLOTS && paths->owing > 0; i++) {
+    struct owed *owed = &paths->owed[i];
+    if (owed->samples > 0) {
+      uint32_t frame = (uint32_t)owed->key;
+      uint32_t node = owed->last ? owed->last : call_paths_node(&frame, 1);
+      *(node ? &node_row(node)->samples : &paths->table->left_out) += (uint64_t)owed->samples;
+      paths->table->without_stack += (uint64_t)owed->samples;
+      owed->samples = 0;
+    }
+  }
 }
 
 void call_paths_add_lost(uint64_t samples) { paths->table->lost += samples; }

@@ -14,8 +14,8 @@
 /* The predefined frames. */
 enum { FRAME_ELSEWHERE, FRAME_PROBES, FRAME_CUT };
 
-/* Creates the table, if this process has none. False if out of memory. */
-bool call_paths_open(uint64_t period_nanos);
+/* Creates the table, if this process has none. False if out of memory. `event`: enum perf_sw_ids. */
+bool call_paths_open(uint64_t period, uint64_t event);
 
 /* See api.h: pc_frame, pc_place, pc_forget. */
 int64_t call_paths_frame(const struct mdl_pc_frame *frame);
@@ -38,8 +38,17 @@ uint32_t call_paths_node(const uint32_t *frames, size_t count);
 /* Adds time that a thread was off the processors on a path. */
 void call_paths_add_wait(uint32_t node, uint64_t nanos);
 
-/* Adds a sample of a path, `weight` times, and logs it. `frames`: innermost first, at least one. */
+/* Counts a sample of a path, `weight` times, adds its path and logs it. `frames`: innermost first, at least one. */
 void call_paths_add(const uint32_t *frames, size_t count, const struct sample_facts *facts, uint64_t weight);
+/*
+ * The two parts of it for samples that come as two: one in its innermost frame, which is counted, and one with its path, which
+ * may be missing.
+ */
+void call_paths_count_of(int32_t tid, uint32_t frame, uint64_t weight);
+void call_paths_add_path_of(const uint32_t *frames, size_t count, const struct sample_facts *facts, uint64_t weight);
+/* Adds counted samples that have no path to the path that was last added of their thread and frame; without one, to the frame
+ * alone. Paths may come before they are counted, but not be missing then. */
+void call_paths_settle(void);
 void call_paths_add_lost(uint64_t samples);
 /* Notes why the outer part of an added sample's path is missing. */
 void call_paths_add_cut(uint64_t weight);

@@ -1,5 +1,5 @@
 /*
- * Kernel counters of threads: software events by perf_event_open(2). The agent's thread opens and reads them, so the counted
+ * Counters of threads: events by perf_event_open(2). The agent's thread opens and reads them, so the counted
  * threads do no work, and the descriptors are the agent's own.
  *
  * An inherited counter also counts threads (and, if allowed, processes) that its thread and their descendants create later.
@@ -27,9 +27,9 @@ int64_t events_open(uint64_t event, int64_t tid, int64_t reach) {
     return -EBADF;
   }
   struct perf_event_attr attributes = {
-      .type = PERF_TYPE_SOFTWARE,
+      .type = (uint32_t)(event >> 32),
       .size = sizeof attributes,
-      .config = event,
+      .config = (uint32_t)event,
       .inherit = reach != MDL_REACH_THREAD,
       .inherit_thread = reach == MDL_REACH_PROCESS,
       .remove_on_exec = 1, /* a program that is executed in place of ours is not counted */

@@ -4,6 +4,7 @@
 #include "agent/control.h"
 #include "agent/descriptors.h"
 #include "code/death.h"
+#include "code/libraries.h"
 #include "os/agent_threads.h"
 #include "os/attributes.h"
 #include "os/glibc.h"
@@ -13,6 +14,7 @@
 #include "record/apart_calls.h"
 #include "record/thread.h"
 #include "session/family.h"
+#include "session/log.h"
 #include "session/session.h"
 
 #include <stdatomic.h>
@@ -27,6 +29,29 @@ static _Noreturn void agent_gives_up(const char *what) {
   agent_threads_park();
 }
 
+/*
+ * Lets the agent read the last events (agent/pc_samples.c). While destructors run, it may fail; so it looks before them, when
+ * exit's handlers run. Later events are not counted.
+ */
+static void look_again(void) {
+  static const uint64_t NANOS_MAX = 2000000000u;
+  static atomic_flag looked = ATOMIC_FLAG_INIT;
+  if (!is_agent_thread && session && session->flags & MDL_KERNEL_EVENTS && family_has_agent() && !atomic_flag_test_and_set(&looked) &&
+      !libraries_await_look(NANOS_MAX)) {
+    log_line("the last events are not counted", NULL);
+  }
+}
+
+static void look_at_exit(int status, void *unused) {
+  (void)status;
+  (void)unused;
+  if (process_pid && getpid() == process_pid) {
+    look_again();
+  }
+}
+
+void exit_looks_first(void) { on_exit(look_at_exit, NULL); }
+
 static void record_end(int status) {
   if (!process_pid || getpid() != process_pid) {
     return; /* a vfork child, or a process that may be allowed no other system call than exit */
@@ -36,6 +61,7 @@ static void record_end(int status) {
     return;
   }
   if (family_has_agent()) {
+    look_again();
     apart_calls_end();
     agent_process_dies();
     session_ended(status);

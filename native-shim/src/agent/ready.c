@@ -3,6 +3,7 @@
 #include "agent/begin.h"
 #include "agent/control.h"
 #include "agent/descriptors.h"
+#include "agent/exit.h"
 #include "agent/relatives.h"
 #include "code/libraries.h"
 #include "session/log.h"
@@ -29,6 +30,9 @@ void agent_ready(void) {
   __atomic_compare_exchange_n(&session->state, &starting, MDL_ARMED, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
   leave_directory();
   libraries_begin();
+  if (session->flags & MDL_KERNEL_EVENTS) {
+    exit_looks_first();
+  }
   relatives_begin();
   if (agent_has_own_descriptors) {
     control_start();

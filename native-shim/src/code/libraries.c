@@ -445,18 +445,24 @@ void libraries_followed(uint64_t seen) {
   waiters_look_again();
 }
 
+bool libraries_await_look(uint64_t nanos) {
+  uint32_t ticket = atomic_fetch_add(&opened, 1) + 1;
+  uint64_t deadline = clock_nanos(CLOCK_MONOTONIC) + nanos;
+  libraries_interrupt();
+  for (uint32_t seen; (int32_t)((seen = atomic_load(&followed)) - ticket) < 0 && !agent_is_dead();) {
+    if (!await_change(&followed, seen, deadline)) {
+      return false;
+    }
+  }
+  return true;
+}
+
 static void await_probes(const char *file) {
   int error = errno;
   bool is_nested = own > 0;
   atomic_fetch_sub(&busy, is_nested);
-  uint32_t ticket = atomic_fetch_add(&opened, 1) + 1;
-  uint64_t deadline = clock_nanos(CLOCK_MONOTONIC) + OPEN_NANOS_MAX;
-  libraries_interrupt();
-  for (uint32_t seen; (int32_t)((seen = atomic_load(&followed)) - ticket) < 0 && !agent_is_dead();) {
-    if (!await_change(&followed, seen, deadline)) {
-      log_line("the program goes on before the probes are in place of ", file ? file : "the program", NULL);
-      break;
-    }
+  if (!libraries_await_look(OPEN_NANOS_MAX)) {
+    log_line("the program goes on before the probes are in place of ", file ? file : "the program", NULL);
   }
   if (is_nested) {
     become_busy();

@@ -3,6 +3,7 @@
 #define MDL_LIBRARIES_H
 
 #include <mdl/api.h>
+#include <stdbool.h>
 
 /* The agent follows openings from now on, so threads can wait for it. */
 void libraries_begin(void);
@@ -16,6 +17,9 @@ int64_t libraries_copy(struct mdl_text *text);
 int64_t libraries_show(struct mdl_text *texts, int64_t n);
 int64_t libraries_hide(struct mdl_text *texts, int64_t n);
 void libraries_followed(uint64_t opened);
+
+/* Wakes the agent and waits until it has looked at all that there is, as for an opening. False: not within `nanos`. */
+bool libraries_await_look(uint64_t nanos);
 
 /* How often the application has started to wait for a library's probes, and how many of these openings are handled. */
 uint32_t libraries_openings(void);

@@ -5,8 +5,9 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.mdlagent.arch.layout.KernelEvent;
 
-/// Counts a kernel event in threads of the session between opening and closing. Only the agent's thread does work
+/// Counts an event in threads of the session between opening and closing. Only the agent's thread does work
 /// for it.
 ///
 /// Each existing thread gets a counter, which threads and processes that it creates inherit: [LiveThreads#open].
@@ -45,12 +46,12 @@ public final class EventCounter {
 
     private void open(KernelEvent event, List<LiveThreads> threads, int reach) {
         for (int tid : LiveThreads.tids(threads)) {
-            long descriptor = api.openEvent(event.number(), tid, reach);
+            long descriptor = api.openEvent(event, tid, reach);
             if (descriptor >= 0) {
                 descriptors.put(tid, descriptor);
             } else if (descriptor != -PerfEvents.ESRCH) {
                 close();
-                throw new IllegalArgumentException(reason((int) -descriptor));
+                throw new IllegalArgumentException(PerfEvents.countingRefusal(event, (int) -descriptor));
             }
         }
     }
@@ -91,19 +92,5 @@ public final class EventCounter {
             }
         }
         return chosen;
-    }
-
-    private static String reason(int errno) {
-        return switch (errno) {
-            case PerfEvents.EACCES ->
-                "the kernel refuses to count for this user: "
-                        + PerfEvents.refusal(PerfEvents.paranoid(), PerfEvents.COUNTING_MAX, "it");
-            case PerfEvents.EPERM -> "perf_event_open is forbidden here, as in many containers";
-            case PerfEvents.ENOENT -> "this kernel does not count it";
-            case PerfEvents.EBADF -> "unshare is refused here, and the agent needs its own descriptor table";
-            case PerfEvents.EINVAL -> "this kernel cannot count threads together: Linux 5.13 or later is needed";
-            case PerfEvents.EMFILE -> "it needs a descriptor per thread: raise ulimit -n";
-            default -> "perf_event_open is refused: errno " + errno;
-        };
     }
 }

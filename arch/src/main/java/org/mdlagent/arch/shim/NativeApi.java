@@ -9,6 +9,7 @@ import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.layout.ApiDescriptor;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.layout.ImageDescriptor;
+import org.mdlagent.arch.layout.KernelEvent;
 
 /// The shim's functions, from the table `struct mdl_api` of `mdl/api.h`, which specifies each.
 ///
@@ -494,12 +495,12 @@ public final class NativeApi implements CodeWriter {
         return call(programCpu, 0, 0, 0);
     }
 
-    /// Starts to count a software event of `perf_event_open(2)`.
+    /// Starts to count an event of `perf_event_open(2)`.
     ///
     /// @param reach what else than the thread is counted, `enum mdl_event_reach`
     /// @return a descriptor, or `-errno`
-    long openEvent(int event, int tid, int reach) {
-        return call(function(ApiDescriptor.EVENT_OPEN), event, tid, reach);
+    long openEvent(KernelEvent event, int tid, int reach) {
+        return call(function(ApiDescriptor.EVENT_OPEN), (long) event.type() << 32 | event.number(), tid, reach);
     }
 
     /// The count of an event, or `-errno`.
@@ -517,6 +518,11 @@ public final class NativeApi implements CodeWriter {
     /// @return how many samples fit in the buffer, or `-errno`
     long openPcSampler(int tid, long periodNanos, long process) {
         return call(function(ApiDescriptor.PC_OPEN), tid, periodNanos, process);
+    }
+
+    /// Chooses what is sampled instead of CPU time.
+    void choosePcSampler(KernelEvent event) {
+        call(function(ApiDescriptor.PC_CHOOSE), event.number(), 0, 0);
     }
 
     /// @param on 1 resumes sampling, 0 pauses it, -1 ends it until threads are opened again

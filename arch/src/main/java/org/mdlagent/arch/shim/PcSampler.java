@@ -1,11 +1,13 @@
 package org.mdlagent.arch.shim;
 
 import java.util.function.Function;
+import org.mdlagent.arch.layout.KernelEvent;
 import org.mdlagent.arch.layout.PcFrameDescriptor;
 import org.mdlagent.arch.layout.PcPlaceDescriptor;
 
 /// Samples of program counters and call paths in user mode, taken by the kernel per period of CPU time
-/// (`perf_event_open(2)`). Threads get no signals and do no work. The shim unwinds their stacks and counts paths
+/// (`perf_event_open(2)`), or at each event of another kind. Threads get no signals and do no work. The shim unwinds
+/// their stacks and counts paths
 /// in the session. Used by the agent's thread.
 public final class PcSampler {
 
@@ -18,6 +20,7 @@ public final class PcSampler {
     private static final int CAPACITY = Scratch.BYTES / (int) PcPlaceDescriptor.SIZE;
 
     private final NativeApi api;
+    private boolean events;
 
     public PcSampler(NativeApi api) {
         this.api = api;
@@ -45,15 +48,21 @@ public final class PcSampler {
     /// Starts to sample a thread and all threads that it or its descendants create, in forked processes too.
     ///
     /// @param process     row of the thread's process
-    /// @param periodNanos sampling period in CPU time
+    /// @param period      sampling period: nanoseconds of CPU time; 1 for other events
     /// @return how many samples of a processor the buffer holds; 0 if the thread has ended
     /// @throws IllegalStateException if the kernel refuses it for any thread, with the reason
-    public int open(int tid, long process, long periodNanos) {
-        int room = (int) api.openPcSampler(tid, periodNanos, process);
+    public int open(int tid, long process, long period) {
+        int room = (int) api.openPcSampler(tid, period, process);
         if (room >= 0 || -room == PerfEvents.ESRCH) {
             return Math.max(0, room);
         }
-        throw new IllegalStateException(reason(-room));
+        throw new IllegalStateException(reason(-room, events ? PerfEvents.COUNTING_MAX : PerfEvents.SAMPLING_MAX));
+    }
+
+    /// Samples an event of the kernel from now on, in kernel mode, too, and not CPU time.
+    public void choose(KernelEvent event) {
+        events = true;
+        api.choosePcSampler(event);
     }
 
     /// Resumes or pauses sampling.
@@ -142,9 +151,9 @@ public final class PcSampler {
         }
     }
 
-    private static String reason(int errno) {
+    private static String reason(int errno, int most) {
         return switch (errno) {
-            case PerfEvents.EACCES -> PerfEvents.refusal(PerfEvents.paranoid(), PerfEvents.SAMPLING_MAX, "them");
+            case PerfEvents.EACCES -> PerfEvents.refusal(PerfEvents.paranoid(), most, "them");
             case PerfEvents.EPERM ->
                 "perf_event_open is forbidden here, as in many containers, or no more memory may be locked";
             case PerfEvents.EBADF -> "unshare is refused here, and the agent needs its own descriptor table";

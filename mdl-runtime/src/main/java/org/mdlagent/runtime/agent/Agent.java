@@ -114,6 +114,10 @@ public final class Agent {
         for (int tries = 0; !follow(probes, collector, true) && tries < FIRST_TRIES; tries++) {
             LockSupport.parkNanos(TRY_NANOS);
         }
+        boolean probed = options.profiling().collected().hasProbes();
+        if (!probed) {
+            collector.open(List.of(), true);
+        }
         api.followed(0);
         long armed = api.tsc();
         Memory.putLong(header + HeaderDescriptor.ARMED_TSC, armed);
@@ -124,7 +128,7 @@ public final class Agent {
                 + Math.round(millis) + " ms, "
                 + choice.mode()
                 + (options.profiling().cpuTime() ? ", in CPU time" : ""));
-        if (probes.functionCount() == 0) {
+        if (probes.functionCount() == 0 && probed) {
             log.line("nothing to measure yet: no instrumented code is loaded, or the filters exclude all of it");
         }
         Metrics metrics = new Metrics(
@@ -378,6 +382,9 @@ public final class Agent {
             if (follow(probes, collector, true)) {
                 followed = opened;
                 observe(metrics::follow);
+                if (collector.isUrgent()) {
+                    ticks.goOn();
+                }
                 api.followed(opened);
                 resolveLines(probes, ticks::goOnWhenDue);
             } else {

@@ -7,12 +7,14 @@ import org.mdlagent.fastinst.CopiedCounts;
 import org.mdlagent.fastinst.Probes;
 import org.mdlagent.profiler.CallCounter;
 import org.mdlagent.profiler.Collector;
+import org.mdlagent.profiler.EventCollector;
 import org.mdlagent.profiler.ExactProfiler;
 import org.mdlagent.profiler.NoProfiler;
 import org.mdlagent.profiler.Rule;
 import org.mdlagent.profiler.ScheduledCollector;
 import org.mdlagent.profiler.SlowCallCollector;
 import org.mdlagent.profiler.TriggeredCollector;
+import org.mdlagent.profiler.cpu.EventSamples;
 import org.mdlagent.profiler.cpu.PcSamples;
 import org.mdlagent.profiler.figures.Collected;
 import org.mdlagent.profiler.sampled.SampledProfiler;
@@ -54,7 +56,10 @@ record CollectorChoice(AgentOptions options) {
     /// For the log.
     String mode() {
         if (!isLatency()) {
-            return "for " + options.profiling().collected().key();
+            return "for " + options.profiling().collected().key()
+                    + (options.profiling().collected().hasProbes()
+                            ? ""
+                            : ": " + options.profiling().event().word());
         }
         return (isUnprofiled() ? "for clients alone" : isExact() ? "every call" : "sampled")
                 + (options.profiling().slow().isWanted() ? ", with slow calls" : "");
@@ -85,6 +90,10 @@ record CollectorChoice(AgentOptions options) {
     }
 
     private Collector unscheduled(NativeApi api, Probes probes, double tscHz, AgentLog log) {
+        if (!options.profiling().collected().hasProbes()) {
+            return new EventCollector(
+                    api, new EventSamples(api, probes, options.profiling().event(), log::line));
+        }
         if (!isLatency()) {
             return new CallCounter(api, probes, options.profiling().collected() == Collected.COVERAGE);
         }

@@ -5,6 +5,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import org.mdlagent.arch.layout.KernelEvent;
 import org.mdlagent.fastinst.install.Tier;
 import org.mdlagent.profiler.Rule;
 import org.mdlagent.profiler.Schedule;
@@ -45,6 +46,7 @@ public record AgentOptions(
     /// @param on            whether it collects anything
     /// @param collected     what to collect of functions; latency and slow alone use [Recording] and what follows
     ///     `when`
+    /// @param event         what to count; of EVENTS alone
     /// @param slow          which calls are slow; NONE unless they are collected
     /// @param schedule      when to collect
     /// @param when          what must have happened before; null for nothing
@@ -54,6 +56,7 @@ public record AgentOptions(
     public record Profiling(
             boolean on,
             Collected collected,
+            KernelEvent event,
             SlowThreshold slow,
             Schedule schedule,
             @Nullable Rule when,
@@ -170,7 +173,8 @@ public record AgentOptions(
     /// @param file  source file, "" when unknown
     /// @param name  demangled
     public boolean includes(String image, String file, String name) {
-        return (functions.include.isEmpty() || any(functions.include, image, file, name))
+        return profiling.collected.hasProbes()
+                && (functions.include.isEmpty() || any(functions.include, image, file, name))
                 && !excludes(image, file, name);
     }
 
@@ -185,7 +189,7 @@ public record AgentOptions(
 
     /// Whether all functions are probed.
     public boolean includesAll() {
-        return functions.include.isEmpty() && functions.exclude.isEmpty();
+        return profiling.collected.hasProbes() && functions.include.isEmpty() && functions.exclude.isEmpty();
     }
 
     /// Which calls of a function are timed, if not all.

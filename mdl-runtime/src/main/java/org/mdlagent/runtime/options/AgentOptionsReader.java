@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
+import org.mdlagent.arch.layout.KernelEvent;
 import org.mdlagent.profiler.Rule;
 import org.mdlagent.profiler.Schedule;
 import org.mdlagent.profiler.SlowThreshold;
@@ -41,6 +42,7 @@ final class AgentOptionsReader {
                 new AgentOptions.Profiling(
                         isOn(value(AgentOption.PROFILE)),
                         collected,
+                        event(),
                         collected == Collected.SLOW ? slow : SlowThreshold.NONE,
                         schedule(),
                         when(collected),
@@ -98,6 +100,7 @@ final class AgentOptionsReader {
             case DURATION -> millis(value) >= 0;
             case SLOW_THRESHOLD -> threshold(value) != null;
             case RULE -> isRule(value);
+            case EVENT -> isEvent(value);
             case PATH -> !value.isEmpty();
             case REPORT -> isReport(value);
             case TEXTS, FILES, FUNCTIONS, SWITCH_OR_FUNCTIONS -> true;
@@ -199,6 +202,25 @@ final class AgentOptionsReader {
         return nanos < SlowThreshold.NANOS_MIN ? null : new SlowThreshold(nanos);
     }
 
+    private static boolean isEvent(String value) {
+        try {
+            return !KernelEvent.of(value).word().isEmpty();
+        } catch (IllegalArgumentException e) {
+            return false;
+        }
+    }
+
+    private KernelEvent event() {
+        KernelEvent event = KernelEvent.of(value(AgentOption.EVENT));
+        if (event.isHardware()) {
+            problems.add(AgentOption.EVENT.key() + "=" + event.word()
+                    + " is not possible; processors' counters are for metrics alone (hwCounter), and by function there are "
+                    + KernelEvent.software());
+            return KernelEvent.PAGE_FAULTS;
+        }
+        return event;
+    }
+
     private static boolean isRule(String value) {
         try {
             return !Rule.parse(value).text().isEmpty();
@@ -215,7 +237,9 @@ final class AgentOptionsReader {
         Rule rule = Rule.parse(value);
         String problem = "";
         try {
-            if (FunctionGlob.of(rule.function()).needsFile()) {
+            if (!collected.hasProbes()) {
+                problem = "functions have no probes in this session";
+            } else if (FunctionGlob.of(rule.function()).needsFile()) {
                 problem = "give the function without its file";
             } else if (rule.measure().isTimed() && !collected.isTimed()) {
                 problem = "calls are not timed in this session: use calls or rate";

@@ -1,6 +1,7 @@
 package org.mdlagent.runtime.options;
 
 import java.util.List;
+import org.mdlagent.arch.layout.KernelEvent;
 import org.mdlagent.profiler.Rule;
 
 /// What the value of an option is.
@@ -19,6 +20,8 @@ public enum OptionType {
     SLOW_THRESHOLD,
     /// A rule on a function: `p99(handle) > 5ms`.
     RULE,
+    /// An event of the kernel: `page-faults`.
+    EVENT,
     /// A directory.
     PATH,
     /// Anything, several times.
@@ -47,6 +50,7 @@ public enum OptionType {
             case DURATION -> "a duration such as 500ms, 30s, 5m or 1h";
             case SLOW_THRESHOLD -> "off, p99.9, or a duration from 100us on such as 500us, 10ms or 1s";
             case RULE -> Rule.FORM;
+            case EVENT -> KernelEvent.software();
             case PATH -> "a directory";
             case REPORT -> "table, json, FORMAT:FILE or off";
             case TEXTS, FILES, FUNCTIONS, SWITCH_OR_FUNCTIONS -> "a value";

@@ -12,6 +12,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.mdlagent.arch.layout.KernelEvent;
 import org.mdlagent.fastinst.install.Tier;
 import org.mdlagent.profiler.Rule;
 import org.mdlagent.profiler.Schedule;
@@ -42,7 +43,15 @@ class AgentOptionsTest {
                         null,
                         new AgentOptions.Start(false, 50),
                         new AgentOptions.Profiling(
-                                true, Collected.LATENCY, SlowThreshold.NONE, Schedule.ALWAYS, null, false, 0, 1),
+                                true,
+                                Collected.LATENCY,
+                                KernelEvent.PAGE_FAULTS,
+                                SlowThreshold.NONE,
+                                Schedule.ALWAYS,
+                                null,
+                                false,
+                                0,
+                                1),
                         new AgentOptions.Recording(false, List.of(), List.of(), List.of(), 100),
                         new AgentOptions.Functions(List.of(), List.of()),
                         new AgentOptions.Metrics(List.of(), List.of()),
@@ -110,7 +119,9 @@ class AgentOptionsTest {
         session=            | session is a directory
         include=            | include needs a value
         exclude=app!        | exclude=app! is not possible; a function is given as FUNCTION
-        exat=on             | unknown option "exat"; there are session, wait, profile, collect, slow, after, for, every, when, exact, counted
+        event=sleep         | event is page-faults, context-switches, cpu-migrations, minor-faults, major-faults
+        event=cycles        | processors' counters are for metrics alone (hwCounter)
+        exat=on             | unknown option "exat"; there are session, wait, profile, collect, event, slow, after, for, every, when, exact, counted
         """)
     void shouldRefuse(String text, String message) {
         AgentOptions.Reading reading = read(text);

@@ -17,13 +17,16 @@ public enum Collected {
     /// The number of calls, and how often each basic block of functions ran.
     BLOCKS(HeaderDescriptor.FLAG_COUNTS | HeaderDescriptor.FLAG_BLOCKS),
     /// The same, and how often each way of control between blocks was taken.
-    ARCS(HeaderDescriptor.FLAG_COUNTS | HeaderDescriptor.FLAG_BLOCKS | HeaderDescriptor.FLAG_ARCS);
+    ARCS(HeaderDescriptor.FLAG_COUNTS | HeaderDescriptor.FLAG_BLOCKS | HeaderDescriptor.FLAG_ARCS),
+    /// How often an event of the kernel came, by call path. Functions have no probes.
+    EVENTS(HeaderDescriptor.FLAG_KERNEL_EVENTS);
 
     private static final int FLAGS = HeaderDescriptor.FLAG_COUNTS
             | HeaderDescriptor.FLAG_COVERAGE
             | HeaderDescriptor.FLAG_BLOCKS
             | HeaderDescriptor.FLAG_ARCS
-            | HeaderDescriptor.FLAG_SLOW;
+            | HeaderDescriptor.FLAG_SLOW
+            | HeaderDescriptor.FLAG_KERNEL_EVENTS;
 
     private final int flags;
 
@@ -56,6 +59,7 @@ public enum Collected {
             case "coverage" -> COVERAGE;
             case "blocks" -> BLOCKS;
             case "arcs" -> ARCS;
+            case "events" -> EVENTS;
             default -> null;
         };
     }
@@ -63,6 +67,11 @@ public enum Collected {
     /// Whether calls are timed.
     public boolean isTimed() {
         return this == LATENCY || this == SLOW;
+    }
+
+    /// Whether figures come from probes of functions.
+    public boolean hasProbes() {
+        return this != EVENTS;
     }
 
     /// Whether basic blocks are counted.

@@ -94,6 +94,9 @@ public final class TopCommand implements Callable<Integer> {
                 throw CommandFailure.usage(
                         "top: a coverage session does not know how often functions were called", "mdl report shows it");
             }
+            if (!reader.facts().collected().hasProbes()) {
+                throw CommandFailure.usage("top: a session of events knows no calls", "mdl report shows it");
+            }
             LiveSession live = new LiveSession(reader);
             boolean onScreen = looks.areEndless() && console.outIsTerminal() && Posix.isTerminal(0);
             if (onScreen ? screen(live, reader, order, directory) : plain(live, reader, order)) {

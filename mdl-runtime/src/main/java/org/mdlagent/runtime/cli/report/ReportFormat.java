@@ -24,6 +24,7 @@ import org.mdlagent.profiler.report.format.BoltReport;
 import org.mdlagent.profiler.report.format.CallgrindReport;
 import org.mdlagent.profiler.report.format.CoverageTable;
 import org.mdlagent.profiler.report.format.CsvReport;
+import org.mdlagent.profiler.report.format.EventsTable;
 import org.mdlagent.profiler.report.format.FoldedReport;
 import org.mdlagent.profiler.report.format.JsonReport;
 import org.mdlagent.profiler.report.format.LcovReport;
@@ -35,6 +36,7 @@ import org.mdlagent.profiler.report.format.SpeedscopeReport;
 import org.mdlagent.profiler.report.format.TableReport;
 import org.mdlagent.profiler.report.format.TraceReport;
 import org.mdlagent.profiler.report.page.HtmlReport;
+import org.mdlagent.profiler.report.profile.EventCounts;
 import org.mdlagent.profiler.report.profile.FunctionBlocks;
 import org.mdlagent.profiler.report.profile.NotProbed;
 import org.mdlagent.profiler.report.profile.Profile;
@@ -73,6 +75,9 @@ public enum ReportFormat {
 
     /// Those that tell which functions were called.
     private static final Set<ReportFormat> COVERAGE = EnumSet.of(TABLE, JSON, CSV, LCOV);
+
+    /// Those that tell where events came.
+    private static final Set<ReportFormat> EVENTS = EnumSet.of(TABLE, JSON, FOLDED);
 
     public static ReportFormat of(String name) {
         return switch (name) {
@@ -150,6 +155,10 @@ public enum ReportFormat {
                     lowerCase() + ": a coverage session does not know how often functions were called",
                     "there are table, json, csv and lcov");
         }
+        if (!session.collected().hasProbes() && !EVENTS.contains(this)) {
+            throw CommandFailure.usage(
+                    lowerCase() + ": a session of events knows no calls", "there are table, json and folded");
+        }
         if (this == LCOV && session.collected().isTimed() && !session.exact()) {
             throw CommandFailure.usage(
                     "lcov: a sampled session does not know each function that was called",
@@ -178,7 +187,11 @@ public enum ReportFormat {
         if (this == LCOV && profile.functions().stream().noneMatch(LcovReport::isLocated)) {
             return "lcov: no function has a known source line";
         }
-        return PATHS.contains(this) && profile.cpu().isEmpty() ? lowerCase() + ": the session has no call paths" : null;
+        return PATHS.contains(this)
+                        && profile.cpu().isEmpty()
+                        && profile.session().collected().hasProbes()
+                ? lowerCase() + ": the session has no call paths"
+                : null;
     }
 
     /// What to do where there is nothing to show.
@@ -223,24 +236,28 @@ public enum ReportFormat {
         List<NotProbed> notProbed = coverage || counting ? reader.notProbed() : List.of();
         List<FunctionBlocks> blocks = counting ? reader.blocks(profile) : List.of();
         SlowCall.All slow = slow(reader, profile);
+        EventCounts events = reader.events();
         switch (this) {
             case TABLE -> {
                 if (coverage) {
                     new CoverageTable(shown, colour).write(profile, notProbed, text);
                 } else if (counting) {
                     new BlocksTable(shown, colour).write(profile, blocks, notProbed, text);
+                } else if (!profile.session().collected().hasProbes()) {
+                    new EventsTable(shown, colour).write(profile, events, text);
                 } else {
                     new TableReport(used, shown, colour, width).write(profile, text);
                     new SlowCallsTable(limit != null ? limit : SLOW_LIMIT, colour).write(slow, text);
                 }
             }
-            case JSON -> JsonReport.write(profile, notProbed, blocks, slow, used, shown, text);
+            case JSON -> JsonReport.write(profile, notProbed, blocks, slow, events, used, shown, text);
             case CSV -> CsvReport.write(profile, used, shown, text);
             case HTML ->
                 HtmlReport.write(profile, timeline, calls(reader, profile), reader.sources(profile), used, shown, text);
             case PPROF -> PprofReport.write(profile, used, shown, out);
             case PROMETHEUS -> PrometheusReport.write(profile, used, shown, text);
-            case FOLDED -> FoldedReport.write(profile, text);
+            case FOLDED ->
+                FoldedReport.write(profile.session().collected().hasProbes() ? profile.paths() : events.paths(), text);
             case SPEEDSCOPE -> SpeedscopeReport.write(profile, text);
             case CALLGRIND -> CallgrindReport.write(profile, text);
             case PERF -> PerfScriptReport.write(profile, text);

@@ -84,6 +84,10 @@ public final class RunSource {
                                 + ": a coverage session does not know how often functions were called",
                         "mdl report --format lcov of each session, and lcov or genhtml, compare coverage");
             }
+            if (!reader.facts().collected().hasProbes()) {
+                throw CommandFailure.usage(
+                        SessionStore.name(session) + ": a session of events knows no calls", "mdl report shows it");
+            }
             return reader.runProfile();
         }
     }
@@ -126,6 +130,7 @@ public final class RunSource {
                 SessionFacts facts = reader.facts();
                 if (facts.program().equals(after.program())
                         && facts.collected() != Collected.COVERAGE
+                        && facts.collected().hasProbes()
                         && facts.started().isBefore(after.started())) {
                     return reader.runProfile();
                 }

@@ -8,6 +8,8 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
+import org.mdlagent.arch.layout.KernelEvent;
+import org.mdlagent.arch.shim.PerfEvents;
 import org.mdlagent.profiler.figures.Collected;
 import org.mdlagent.runtime.cli.context.CommandContext;
 import org.mdlagent.runtime.cli.terminal.CommandFailure;
@@ -27,10 +29,10 @@ import picocli.CommandLine.Spec;
         description =
                 "Collect which functions are called (coverage), how often (counts), how often each basic block of their code"
                         + " runs (blocks), or how often control goes from each to each (arcs): then no call is timed. Or which calls are slow, and why"
-                        + " (slow).",
+                        + " (slow). Or in which functions the kernel's events come, such as page faults (events).",
         customSynopsis = {
-            "mdl collect coverage|counts|blocks|arcs|slow|latency|FILE [OPTIONS] -- PROGRAM ARGS...",
-            "       mdl collect coverage|counts|blocks|arcs|slow|latency|FILE [OPTIONS] --pid PID"
+            "mdl collect coverage|counts|blocks|arcs|slow|events|latency|FILE [OPTIONS] -- PROGRAM ARGS...",
+            "       mdl collect coverage|counts|blocks|arcs|slow|events|latency|FILE [OPTIONS] --pid PID"
         },
         sortOptions = false)
 public final class CollectCommand implements Callable<Integer> {
@@ -48,7 +50,8 @@ public final class CollectCommand implements Callable<Integer> {
                     "coverage: whether each function is called; its probe goes off at the first call. counts: every"
                             + " call. blocks: every call, and every run of each basic block. arcs: the same, and every way of control"
                             + " between blocks. latency: as mdl run. slow: the same, and slow calls with what they called and"
-                            + " where they waited. Or a control file of lines KEY = VALUE:"
+                            + " where they waited. events: how often the event of --event came, by function, without"
+                            + " probes. Or a control file of lines KEY = VALUE:"
                             + " collect, application, and the keys of MDL_OPTIONS.")
     private String what = "";
 
@@ -77,6 +80,7 @@ public final class CollectCommand implements Callable<Integer> {
         List<byte[]> arguments =
                 !program.isEmpty() ? Posix.ownArguments(program.size()) : pid != null ? List.of() : application;
         AgentOptionsText given = commandLine().over(file);
+        checkEvent(given);
         if (pid != null) {
             CommandFailure.check(arguments.isEmpty(), "a program and --pid", "give one of them");
             return new Attachment(mdl, pid, mdl.console().out()).attach(given);
@@ -89,12 +93,32 @@ public final class CollectCommand implements Callable<Integer> {
         return new ProgramRun(mdl, name, null).run(given, arguments);
     }
 
+    /// Nobody looks into the agent's log, so refusals must be found now.
+    private static void checkEvent(AgentOptionsText given) {
+        String name = given.last(AgentOption.EVENT);
+        if (!Collected.EVENTS.key().equals(given.last(AgentOption.COLLECT))) {
+            CommandFailure.check(name == null, "--event=" + name, "it is for mdl collect events");
+            return;
+        }
+        KernelEvent event;
+        try {
+            event = KernelEvent.of(name == null ? AgentOption.EVENT.normal() : name);
+        } catch (IllegalArgumentException e) {
+            return; // refused with all other options
+        }
+        int error = Posix.countingError(event.type(), event.number());
+        if (error != 0) {
+            throw CommandFailure.failed(
+                    event.word() + " is not counted: " + PerfEvents.countingRefusal(event, error), null);
+        }
+    }
+
     private AgentOptionsText controlFile() throws IOException {
         Path path = Path.of(what);
         if (!Files.exists(path)) {
             throw CommandFailure.usage(
                     "there is no collector and no file " + what,
-                    "there are coverage, counts, blocks, arcs, slow and latency");
+                    "there are coverage, counts, blocks, arcs, slow, events and latency");
         }
         AgentOptionsText text = AgentOptionsText.load(path);
         if (text.last(AgentOption.COLLECT) == null) {

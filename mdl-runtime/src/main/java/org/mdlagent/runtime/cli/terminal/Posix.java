@@ -43,6 +43,9 @@ public final class Posix {
     private static final int F_SETFD = 2;
     private static final long FD_CLOEXEC = 1;
     private static final long TIOCGWINSZ = 0x5413;
+    private static final int SYS_PERF_EVENT_OPEN = 298;
+    private static final int PERF_ATTRIBUTES_BYTES = 128;
+    private static final int PERF_CLOSE_ON_EXECUTE = 8;
     private static final long SYS_MEMBARRIER = 324;
     private static final long MEMBARRIER_SYNC_CORE = 1 << 5;
     private static final int OWNER = 0700;
@@ -100,6 +103,12 @@ public final class Posix {
     private static native int waitpid(int pid, Pointer status, int options) throws LastErrorException;
 
     private static native NativeLong syscall(NativeLong number, NativeLong first, NativeLong second, NativeLong third);
+
+    private static native NativeLong syscall(
+            NativeLong number, Pointer first, NativeLong second, NativeLong third, NativeLong fourth, NativeLong fifth)
+            throws LastErrorException;
+
+    private static native int close(int descriptor);
 
     private static native String strerror(int error);
 
@@ -173,6 +182,33 @@ public final class Posix {
         long commands =
                 syscall(new NativeLong(SYS_MEMBARRIER), none, none, none).longValue();
         return commands > 0 && (commands & MEMBARRIER_SYNC_CORE) != 0;
+    }
+
+    /// Whether perf_event_open(2) lets us count an event of our own, in kernel mode, too.
+    ///
+    /// @param type   `enum perf_type_id`
+    /// @param number of the event among those of this type
+    /// @return 0, or the error's number
+    public static int countingError(int type, int number) {
+        Memory attributes = new Memory(PERF_ATTRIBUTES_BYTES);
+        attributes.clear();
+        attributes.setInt(0, type);
+        attributes.setInt(4, PERF_ATTRIBUTES_BYTES);
+        attributes.setLong(8, number);
+        NativeLong any = new NativeLong(-1);
+        try {
+            NativeLong descriptor = syscall(
+                    new NativeLong(SYS_PERF_EVENT_OPEN),
+                    attributes,
+                    new NativeLong(0),
+                    any,
+                    any,
+                    new NativeLong(PERF_CLOSE_ON_EXECUTE));
+            close(descriptor.intValue());
+            return 0;
+        } catch (LastErrorException e) {
+            return e.getErrorCode();
+        }
     }
 
     /// Blocks signals in the calling thread, and so in the program it executes and the threads it creates.

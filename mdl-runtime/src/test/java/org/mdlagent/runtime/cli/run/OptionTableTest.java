@@ -70,6 +70,7 @@ class OptionTableTest {
             case PERCENT -> List.of("50");
             case DURATION -> List.of("7s");
             case SLOW_THRESHOLD -> List.of("p99.9", "500us", "1s");
+            case EVENT -> List.of("context-switches", "major-faults");
             case RULE -> List.of("rate(f) > 1", "p99(f) > 5ms");
             case PATH, TEXTS, FILES, FUNCTIONS -> List.of("x");
             case SWITCH_OR_FUNCTIONS -> List.of("on", "x");

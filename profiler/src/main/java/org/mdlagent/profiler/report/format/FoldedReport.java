@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.util.stream.Collectors;
 import org.mdlagent.profiler.report.profile.CallTree;
 import org.mdlagent.profiler.report.profile.CodeFrame;
-import org.mdlagent.profiler.report.profile.Profile;
 import org.mdlagent.profiler.text.ForeignText;
 
 /// The report for flame graph tools: one line per call path, as Brendan Gregg's `stackcollapse` programs
@@ -13,9 +12,9 @@ import org.mdlagent.profiler.text.ForeignText;
 public final class FoldedReport {
     private FoldedReport() {}
 
-    /// Writes all call paths of a profile.
-    public static void write(Profile profile, Appendable out) throws IOException {
-        for (CallTree.Node node : profile.paths().nodes()) {
+    /// Writes all call paths of a profile, or those of events, with their number in place of nanoseconds.
+    public static void write(CallTree paths, Appendable out) throws IOException {
+        for (CallTree.Node node : paths.nodes()) {
             if (node.selfNanos() > 0) {
                 out.append(node.path().stream().map(FoldedReport::name).collect(Collectors.joining(";")))
                         .append(' ')

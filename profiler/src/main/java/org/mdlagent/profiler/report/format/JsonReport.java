@@ -15,6 +15,7 @@ import org.mdlagent.profiler.figures.Collected;
 import org.mdlagent.profiler.report.profile.CallEdge;
 import org.mdlagent.profiler.report.profile.Coverage;
 import org.mdlagent.profiler.report.profile.CpuSamples;
+import org.mdlagent.profiler.report.profile.EventCounts;
 import org.mdlagent.profiler.report.profile.FunctionBlocks;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
 import org.mdlagent.profiler.report.profile.Latency;
@@ -36,7 +37,7 @@ public final class JsonReport {
 
     /// Writes the first `limit` functions of a profile, in the given order.
     public static void write(Profile profile, ProfileOrder order, int limit, Appendable out) throws IOException {
-        write(profile, List.of(), List.of(), SlowCall.All.NONE, order, limit, out);
+        write(profile, List.of(), List.of(), SlowCall.All.NONE, EventCounts.NONE, order, limit, out);
     }
 
     /// The same.
@@ -44,11 +45,13 @@ public final class JsonReport {
     /// @param notProbed what is known of functions without probes, for a session of coverage or blocks
     /// @param blocks    of functions, for a session that counts them
     /// @param slow      slow calls, for a session that keeps them
+    /// @param events    for a session that counts them
     public static void write(
             Profile profile,
             List<NotProbed> notProbed,
             List<FunctionBlocks> blocks,
             SlowCall.All slow,
+            EventCounts events,
             ProfileOrder order,
             int limit,
             Appendable out)
@@ -69,6 +72,7 @@ public final class JsonReport {
             arcs(blocks, json);
         }
         SlowCallsJson.write(slow, json);
+        events(events, json);
         json.beginArray("functions");
         IdentityHashMap<FunctionProfile, List<CallEdge>> callers = profile.callers();
         for (FunctionProfile function : order.first(limit, profile.functions())) {
@@ -114,6 +118,28 @@ public final class JsonReport {
                 json.endObject();
             }
             json.endArray();
+            json.endObject();
+        }
+        json.endArray();
+        json.endObject();
+    }
+
+    private static void events(EventCounts events, JsonWriter json) throws IOException {
+        if (events.equals(EventCounts.NONE)) {
+            return;
+        }
+        json.name("events").beginObject();
+        json.member("event", events.event());
+        json.member("count", events.count());
+        json.member("lost", events.lost());
+        json.member("withoutStack", events.withoutStack());
+        json.beginArray("functions");
+        for (EventCounts.OfFunction of : events.functions()) {
+            json.element().beginObject();
+            json.member("name", of.function().name());
+            json.member("image", of.function().image());
+            json.member("self", of.self());
+            json.member("total", of.all());
             json.endObject();
         }
         json.endArray();

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.OptionalDouble;
 import java.util.OptionalLong;
+import org.mdlagent.arch.layout.KernelEvent;
 import org.mdlagent.arch.layout.PcNodeDescriptor;
 import org.mdlagent.arch.layout.PcSamplesDescriptor;
 import org.mdlagent.profiler.figures.Confidence;
@@ -16,6 +17,7 @@ import org.mdlagent.profiler.report.file.SessionBytes;
 import org.mdlagent.profiler.report.profile.CallTree;
 import org.mdlagent.profiler.report.profile.CodeFrame;
 import org.mdlagent.profiler.report.profile.CpuSamples;
+import org.mdlagent.profiler.report.profile.EventCounts;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
 
 /// Reads where the kernel's sampling clock found the program's threads, and their call paths.
@@ -182,6 +184,30 @@ final class PcSamplesReader {
             tree.waited(SlowCallReader.waits(bytes, nodes, tscHz.getAsDouble() / 1e9));
         }
         return tree.complete();
+    }
+
+    /// The counts of an event, in a session of events.
+    EventCounts events() throws IOException {
+        if (table == 0) {
+            return EventCounts.NONE;
+        }
+        KernelEvent event = KernelEvent.ofKernel(bytes.getLong(table + PcSamplesDescriptor.EVENT));
+        if (event == null) {
+            throw bytes.damaged("it counts an unknown event");
+        }
+        CodeFrame[] told = frames.told(List.of());
+        CallTree tree = new CallTree(1);
+        CallTree.Node[] nodes = new CallTree.Node[parents.length];
+        for (int i = 0; i < nodes.length; i++) {
+            nodes[i] = i == 0 ? tree.root() : nodes[parents[i]].child(told[ofFrames[i]]);
+            nodes[i].add(counts[i]);
+        }
+        return new EventCounts(
+                event.word(),
+                Arrays.stream(counts).reduce(0, Math::addExact),
+                bytes.getCounter(table + PcSamplesDescriptor.LOST) + samples.leftOut(),
+                bytes.getCounter(table + PcSamplesDescriptor.WITHOUT_STACK),
+                tree.complete());
     }
 
     private int count(long at, int most, String what) throws IOException {

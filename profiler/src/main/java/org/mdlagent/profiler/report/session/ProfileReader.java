@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.layout.RowDescriptor;
 import org.mdlagent.arch.layout.ValueDescriptor;
+import org.mdlagent.profiler.figures.Collected;
 import org.mdlagent.profiler.figures.ProbeCost;
 import org.mdlagent.profiler.report.file.FunctionBytes;
 import org.mdlagent.profiler.report.file.FunctionTable;
@@ -66,7 +67,8 @@ final class ProfileReader {
         List<ThreadBytes> threads = ThreadBytes.all(bytes);
         readThreads(threads, wanted);
         // The session does not record which threads the CPU-time totals belong to.
-        long samples = wanted.equals(Wanted.ALL) ? bytes.getLong(HeaderDescriptor.PC_SAMPLES) : 0;
+        boolean events = !Collected.of(bytes.getInt(HeaderDescriptor.FLAGS)).hasProbes();
+        long samples = wanted.equals(Wanted.ALL) && !events ? bytes.getLong(HeaderDescriptor.PC_SAMPLES) : 0;
         return profile(threads, samples);
     }
 

@@ -17,6 +17,7 @@ import org.mdlagent.profiler.report.file.FunctionNames;
 import org.mdlagent.profiler.report.file.FunctionTable;
 import org.mdlagent.profiler.report.file.SessionBytes;
 import org.mdlagent.profiler.report.file.ThreadBytes;
+import org.mdlagent.profiler.report.profile.EventCounts;
 import org.mdlagent.profiler.report.profile.FunctionBlocks;
 import org.mdlagent.profiler.report.profile.FunctionProfile;
 import org.mdlagent.profiler.report.profile.FunctionSource;
@@ -272,6 +273,18 @@ public final class SessionReader implements AutoCloseable {
     public List<FunctionBlocks> blocks(Profile profile) throws IOException {
         bytes.refresh();
         return new BlockReader(bytes, profile.functions()).read();
+    }
+
+    /// How often the event of a session of events came, and where.
+    public EventCounts events() throws IOException {
+        bytes.refresh();
+        try {
+            return facts().collected().hasProbes()
+                    ? EventCounts.NONE
+                    : new PcSamplesReader(bytes, List.of(), bytes.getLong(HeaderDescriptor.PC_SAMPLES)).events();
+        } catch (ArithmeticException e) {
+            throw bytes.damaged("its counts are beyond all bounds");
+        }
     }
 
     /// The slow calls that the session keeps, as trees.

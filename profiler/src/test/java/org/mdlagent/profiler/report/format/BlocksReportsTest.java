@@ -15,6 +15,7 @@ import org.mdlagent.arch.layout.BlocksDescriptor;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.profiler.figures.Collected;
 import org.mdlagent.profiler.report.file.SessionFormatException;
+import org.mdlagent.profiler.report.profile.EventCounts;
 import org.mdlagent.profiler.report.profile.FunctionBlocks;
 import org.mdlagent.profiler.report.profile.NotProbed;
 import org.mdlagent.profiler.report.profile.Profile;
@@ -159,8 +160,8 @@ class BlocksReportsTest {
 
     @Test
     void shouldTellScriptsOfEachBlock() throws IOException {
-        String json = report((profile, blocks, notProbed, out) ->
-                JsonReport.write(profile, notProbed, blocks, SlowCall.All.NONE, ProfileOrder.CALLS, 24, out));
+        String json = report((profile, blocks, notProbed, out) -> JsonReport.write(
+                profile, notProbed, blocks, SlowCall.All.NONE, EventCounts.NONE, ProfileOrder.CALLS, 24, out));
 
         assertThat(json.replaceAll("\\s+", ""))
                 .contains("\"blocksNotCounted\":[{\"image\":\"/opt/app/bin/app\","
@@ -174,8 +175,8 @@ class BlocksReportsTest {
     void shouldTellScriptsOfEachArc() throws IOException {
         String json = report(
                 Collected.ARCS,
-                (profile, blocks, notProbed, out) ->
-                        JsonReport.write(profile, notProbed, blocks, SlowCall.All.NONE, ProfileOrder.CALLS, 24, out));
+                (profile, blocks, notProbed, out) -> JsonReport.write(
+                        profile, notProbed, blocks, SlowCall.All.NONE, EventCounts.NONE, ProfileOrder.CALLS, 24, out));
 
         assertThat(json.replaceAll("\\s+", ""))
                 .contains("{\"function\":\"parse\",\"image\":\"/opt/app/bin/app\",\"kind\":\"jump\","

@@ -10,6 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.profiler.figures.Collected;
+import org.mdlagent.profiler.report.profile.EventCounts;
 import org.mdlagent.profiler.report.profile.Profile;
 import org.mdlagent.profiler.report.profile.ProfileOrder;
 import org.mdlagent.profiler.report.profile.SlowCall;
@@ -85,7 +86,14 @@ class CoverageReportsTest {
         String json = report(
                 Collected.COVERAGE,
                 (reader, profile, out) -> JsonReport.write(
-                        profile, reader.notProbed(), List.of(), SlowCall.All.NONE, ProfileOrder.CALLS, 24, out));
+                        profile,
+                        reader.notProbed(),
+                        List.of(),
+                        SlowCall.All.NONE,
+                        EventCounts.NONE,
+                        ProfileOrder.CALLS,
+                        24,
+                        out));
 
         assertThat(json.replaceAll("\\s+", ""))
                 .contains("\"collected\":\"coverage\"", "\"coverage\":{\"probed\":4,\"called\":2,")

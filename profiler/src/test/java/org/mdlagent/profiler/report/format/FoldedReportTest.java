@@ -15,7 +15,7 @@ class FoldedReportTest {
 
     private String report(SessionImage image) throws IOException {
         StringBuilder out = new StringBuilder();
-        FoldedReport.write(Profiles.read(image, directory), out);
+        FoldedReport.write(Profiles.read(image, directory).paths(), out);
         return out.toString();
     }
 

@@ -1006,7 +1006,7 @@ class SessionReaderTest {
                 new TableReport(ProfileOrder.byDefault(profile), 24, false, 0).write(profile, out);
                 JsonReport.write(profile, ProfileOrder.TOTAL, 24, out);
                 CsvReport.write(profile, ProfileOrder.SELF, 24, out);
-                FoldedReport.write(profile, out);
+                FoldedReport.write(profile.paths(), out);
                 SpeedscopeReport.write(profile, out);
                 PprofReport.write(profile, ProfileOrder.TOTAL, 24, OutputStream.nullOutputStream());
                 TraceReport.write(profile.session(), reader.lastCalls(), SlowCall.All.NONE, Map.of(), out);

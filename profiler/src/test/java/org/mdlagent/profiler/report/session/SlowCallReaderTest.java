@@ -18,6 +18,7 @@ import org.mdlagent.profiler.report.file.SessionFormatException;
 import org.mdlagent.profiler.report.format.JsonReport;
 import org.mdlagent.profiler.report.format.SlowCallsTable;
 import org.mdlagent.profiler.report.format.TraceReport;
+import org.mdlagent.profiler.report.profile.EventCounts;
 import org.mdlagent.profiler.report.profile.Profile;
 import org.mdlagent.profiler.report.profile.ProfileOrder;
 import org.mdlagent.profiler.report.profile.SlowCall;
@@ -175,7 +176,7 @@ class SlowCallReaderTest {
         StringBuilder json = new StringBuilder();
         StringBuilder trace = new StringBuilder();
 
-        JsonReport.write(read.profile, List.of(), List.of(), read.slow, ProfileOrder.TOTAL, 10, json);
+        JsonReport.write(read.profile, List.of(), List.of(), read.slow, EventCounts.NONE, ProfileOrder.TOTAL, 10, json);
         TraceReport.write(read.profile.session(), TraceReport.calls(read.slow), read.slow, Map.of(), trace);
 
         JsonNode slow = new ObjectMapper().readTree(json.toString()).get("slow");
