@@ -48,7 +48,7 @@ final class AgentOptionsReader {
                         when(collected),
                         value(AgentOption.TIME).equals("cpu"),
                         number(AgentOption.SLICE_MILLIS),
-                        Double.parseDouble(value(AgentOption.BUDGET_PERCENT))),
+                        percent(value(AgentOption.BUDGET_PERCENT))),
                 new AgentOptions.Recording(
                         isExact(exact),
                         globs(AgentOption.EXACT, functions(exact)),
@@ -126,11 +126,16 @@ final class AgentOptionsReader {
 
     private static boolean isPercent(AgentOption option, String value) {
         try {
-            double percent = Double.parseDouble(value);
+            double percent = percent(value);
             return percent > option.least() && percent <= option.most();
         } catch (NumberFormatException e) {
             return false;
         }
+    }
+
+    /// @param value such as `2.5` or `2.5%`
+    private static double percent(String value) {
+        return Double.parseDouble(value.endsWith("%") ? value.substring(0, value.length() - 1) : value);
     }
 
     private static boolean isReport(String value) {

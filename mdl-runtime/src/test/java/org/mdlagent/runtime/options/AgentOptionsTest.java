@@ -93,6 +93,12 @@ class AgentOptionsTest {
     }
 
     @Test
+    void shouldTakeABudgetWithOrWithoutThePercentSign() {
+        assertThat(valid("budgetPercent=2.5").profiling().budgetPercent()).isEqualTo(2.5);
+        assertThat(valid("budgetPercent=2.5%").profiling().budgetPercent()).isEqualTo(2.5);
+    }
+
+    @Test
     void shouldStartAtOnceWhenMainWaits() {
         assertThat(valid("wait").start().delayMillis()).isZero();
         assertThat(valid("wait,startDelayMillis=9").start().delayMillis()).isEqualTo(9);
@@ -106,6 +112,7 @@ class AgentOptionsTest {
         sampleSize=10       | unknown option "sampleSize"
         budgetPercent=0     | budgetPercent is a number of percent above 0 and up to 100
         budgetPercent=NaN   | budgetPercent is a number of percent above 0 and up to 100
+        budgetPercent=%     | budgetPercent is a number of percent above 0 and up to 100
         budgetPercent=101   | budgetPercent is a number of percent above 0 and up to 100
         startDelayMillis=-5 | startDelayMillis is a whole number from 0 to 3600000
         wait=maybe          | wait is on or off
