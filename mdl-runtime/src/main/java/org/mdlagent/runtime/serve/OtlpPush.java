@@ -2,7 +2,6 @@ package org.mdlagent.runtime.serve;
 
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.OutputStream;
 import java.net.HttpURLConnection;
 import java.net.SocketTimeoutException;
 import java.net.URI;
@@ -26,7 +25,6 @@ public final class OtlpPush implements AutoCloseable {
     static final Duration LONGEST_PAUSE = Duration.ofMinutes(5);
 
     private static final Duration FIRST_PAUSE = Duration.ofSeconds(1);
-    private static final int TIMEOUT_MILLIS = 10_000;
 
     /// Maximum length of a shown answer.
     private static final int ANSWER_BYTES = 300;
@@ -117,7 +115,7 @@ public final class OtlpPush implements AutoCloseable {
     private static String reason(IOException e) {
         return switch (e) {
             case UnknownHostException unknown -> "there is no host " + unknown.getMessage();
-            case SocketTimeoutException slow -> "it has not answered in " + TIMEOUT_MILLIS / 1000 + " s";
+            case SocketTimeoutException slow -> "it has not answered in " + PushRequest.TIMEOUT_MILLIS / 1000 + " s";
             default -> String.valueOf(e.getMessage());
         };
     }
@@ -137,22 +135,11 @@ public final class OtlpPush implements AutoCloseable {
         if (series.isEmpty()) {
             return;
         }
-        String request = SoundSeries.render(series, this::request, leftOut);
-        HttpURLConnection connection = (HttpURLConnection) collector.toURL().openConnection();
-        try {
-            connection.setConnectTimeout(TIMEOUT_MILLIS);
-            connection.setReadTimeout(TIMEOUT_MILLIS);
-            connection.setInstanceFollowRedirects(false);
-            connection.setRequestMethod("POST");
-            connection.setDoOutput(true);
-            headers.forEach(connection::setRequestProperty);
-            connection.setRequestProperty("Content-Type", "application/json");
-            try (OutputStream out = connection.getOutputStream()) {
-                out.write(request.getBytes(StandardCharsets.UTF_8));
-            }
-            judge(connection);
-        } finally {
-            connection.disconnect();
+        String content = SoundSeries.render(series, this::request, leftOut);
+        try (PushRequest request = new PushRequest(collector)) {
+            headers.forEach(request::header);
+            request.header("Content-Type", "application/json");
+            judge(request.send(content.getBytes(StandardCharsets.UTF_8)));
         }
     }
 

@@ -3,7 +3,6 @@ package org.mdlagent.runtime.serve;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
-import java.net.HttpURLConnection;
 import java.net.URI;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
@@ -28,7 +27,6 @@ import org.mdlagent.profiler.text.JsonWriter;
 /// A profile covers completed time slices, so nothing is sent twice. Unsent slices go with the next profile, as
 /// far back as the session keeps slices; after a failure the other programs also wait for the next round.
 public final class PprofPush implements AutoCloseable {
-    private static final int TIMEOUT_MILLIS = 10_000;
     private static final String PARCA = "/profiles/writeraw";
     private static final String BOUNDARY = "mdl-part-of-a-request";
     private static final String FINE = "takes profiles again";
@@ -193,22 +191,12 @@ public final class PprofPush implements AutoCloseable {
     }
 
     private static void post(URI address, String type, byte[] content) throws IOException {
-        HttpURLConnection connection = (HttpURLConnection) address.toURL().openConnection();
-        try {
-            connection.setConnectTimeout(TIMEOUT_MILLIS);
-            connection.setReadTimeout(TIMEOUT_MILLIS);
-            connection.setInstanceFollowRedirects(false);
-            connection.setRequestMethod("POST");
-            connection.setDoOutput(true);
-            connection.setRequestProperty("Content-Type", type);
-            try (OutputStream out = connection.getOutputStream()) {
-                out.write(content);
+        try (PushRequest request = new PushRequest(address)) {
+            request.header("Content-Type", type);
+            int status = request.send(content).getResponseCode();
+            if (status / 100 != 2) {
+                throw new IOException("it answers with status " + status);
             }
-            if (connection.getResponseCode() / 100 != 2) {
-                throw new IOException("it answers with status " + connection.getResponseCode());
-            }
-        } finally {
-            connection.disconnect();
         }
     }
 }
