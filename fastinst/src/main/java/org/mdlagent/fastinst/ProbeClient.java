@@ -39,8 +39,6 @@ public final class ProbeClient {
         LATENCY
     }
 
-    private static final int NO_PROBE = 2;
-
     private final NativeApi api;
     private final SiteRecords sites;
     private final SiteSwitch siteSwitch;
@@ -171,7 +169,7 @@ public final class ProbeClient {
                 Memory.putInt(numbers.address() + (long) i * Integer.BYTES, probes[i]);
             }
             long status = api.attach(numbers.address(), probes.length, function);
-            if (status == NO_PROBE) {
+            if (status == NativeApi.NO_PROBE) {
                 throw new IllegalArgumentException("no such probe, or the filters leave it out");
             }
             if (status != 0) {

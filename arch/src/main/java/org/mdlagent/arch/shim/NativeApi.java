@@ -17,6 +17,9 @@ import org.mdlagent.arch.layout.KernelEvent;
 /// of them: the System V calling convention ignores additional argument registers. The shim registers that method.
 /// Foreign functions would cost 30 ms of CPU at each start, because method handles are made when they are linked.
 public final class NativeApi implements CodeWriter {
+    /// `FASTINST_NO_PROBE` of `fastinst.h`: a status of [#attach] and [#snippets].
+    public static final int NO_PROBE = 2;
+
     private static final int SYMBOL_BYTES = 4096;
 
     /// Few, because it runs at the agent's start.
@@ -454,8 +457,7 @@ public final class NativeApi implements CodeWriter {
     }
 
     /// Attaches `function`, which follows the C calling convention, to `count` probes, whose numbers (int)
-    /// are at
-    /// `probes`; 0: detaches.
+    /// are at `probes`; 0: detaches.
     ///
     /// @return an `enum fastinst_status` of `fastinst.h`; when it is not 0 nothing has changed
     public long attach(long probes, int count, long function) {

@@ -91,9 +91,12 @@ public interface CodeSearch {
 
     /// The slot that a linkage stub (PLT entry) jumps through, or 0.
     ///
-    /// @param stub    bytes that begin where it would
+    /// @param stub    bytes that begin where it would, [#linkageStubBytes] of them if there are as many
     /// @param address of the first
     long linkageSlot(byte[] stub, long address);
+
+    /// The length of the longest linkage stub, up to the end of its jump.
+    int linkageStubBytes();
 
     /// Which of these words are read, RIP-relative, by anything but a call or jump through them. There may be
     /// false positives.

@@ -14,6 +14,7 @@ import org.mdlagent.arch.elf.ElfFile;
 import org.mdlagent.arch.elf.SymbolTable;
 import org.mdlagent.arch.session.FunctionRecord;
 import org.mdlagent.arch.session.SiteRecord;
+import org.mdlagent.arch.site.CodeSearch;
 import org.mdlagent.arch.site.LengthDecoder;
 import org.mdlagent.arch.site.SiteKind;
 import org.mdlagent.arch.site.Transfer;
@@ -25,9 +26,6 @@ import org.mdlagent.fastinst.provider.LoadedFile;
 /// The callable functions of one image with their probes, and its code as in its file, because code in memory
 /// is being patched. Addresses are offsets in the image.
 final class CalleeIndex implements AutoCloseable {
-    /// Length up to the end of its displacement.
-    private static final int LINKAGE_STUB_BYTES = 11;
-
     private final SiteTable sites;
     private final ProbedImage image;
     private final ProbedImage.Placement placement;
@@ -160,7 +158,8 @@ final class CalleeIndex implements AutoCloseable {
     /// The word that the linkage stub at an offset jumps through, 0 if there is no stub.
     long linkageSlot(long offset, InstructionSet instructions) {
         try {
-            return instructions.search().linkageSlot(file.code(offset, LINKAGE_STUB_BYTES), offset);
+            CodeSearch search = instructions.search();
+            return search.linkageSlot(file.code(offset, search.linkageStubBytes()), offset);
         } catch (IOException e) {
             return 0; // there is no code
         }

@@ -25,6 +25,7 @@ import org.mdlagent.arch.elf.Segment;
 import org.mdlagent.arch.elf.SymbolTable;
 import org.mdlagent.arch.shim.Memory;
 import org.mdlagent.arch.shim.NativeApi;
+import org.mdlagent.arch.site.CodeSearch;
 import org.mdlagent.arch.site.SiteInstruction;
 import org.mdlagent.fastinst.provider.FunctionEntries;
 import org.mdlagent.fastinst.provider.ImageProbes;
@@ -40,9 +41,6 @@ public final class FunctionCopies {
 
     /// Functions that find out by their return address which image calls them.
     private static final Set<String> CALLER_MATTERS = Set.of("dlsym", "dlvsym", "dlopen", "dlmopen");
-
-    /// Bytes of a linkage stub up to the end of its jump.
-    private static final int LINKAGE_STUB_BYTES = 11;
 
     private static final int NAMES_MAX = 5;
 
@@ -299,8 +297,9 @@ public final class FunctionCopies {
             if (reference.kind() != FunctionCopying.Reference.Kind.DATA
                     && !linkage.isEmpty()
                     && FunctionEntries.isLeftOut(elf, target - bias)) {
-                byte[] stub = Memory.copy(target, LINKAGE_STUB_BYTES);
-                refers = linkage.contains(instructions.search().linkageSlot(stub, target - bias));
+                CodeSearch search = instructions.search();
+                byte[] stub = Memory.copy(target, search.linkageStubBytes());
+                refers = linkage.contains(search.linkageSlot(stub, target - bias));
             }
             if (refers) {
                 throw new IllegalArgumentException("it calls dlsym or dlopen, which look at their caller");

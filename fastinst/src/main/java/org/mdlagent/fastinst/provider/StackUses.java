@@ -28,9 +28,6 @@ import org.mdlagent.arch.site.StackUse.Reason;
 final class StackUses {
     private static final int[] NO_RANGES = {};
 
-    /// The bytes of a linkage stub.
-    private static final int STUB_BYTES = 11;
-
     /// Maximum alignment of functions.
     private static final int FILLING_MAX = 64;
 
@@ -340,7 +337,7 @@ final class StackUses {
         for (Segment segment : elf.executableSegments()) {
             if (segment.holds(address)) {
                 long there = segment.address() + segment.fileSize() - address;
-                return search.linkageSlot(elf.code(address, Math.min(STUB_BYTES, there)), address);
+                return search.linkageSlot(elf.code(address, Math.min(search.linkageStubBytes(), there)), address);
             }
         }
         return 0;

@@ -35,8 +35,6 @@ import org.mdlagent.arch.snippet.Snippet;
 /// Snippets run beside the profiler and a probe's client. The order at an entry is snippets, client,
 /// recorder; at a return, snippets are first as well. Used by one thread, the agent's.
 public final class Snippets {
-    private static final int NO_PROBE = 2;
-
     private final NativeApi api;
     private final long header;
     private final SiteRecords sites;
@@ -251,7 +249,9 @@ public final class Snippets {
         long status = api.snippets(probe, chain == null ? 0 : chain.at);
         if (status != 0) {
             retire(chain);
-            throw status == NO_PROBE ? noProbe(probe) : new IllegalStateException("the probes are switched off");
+            throw status == NativeApi.NO_PROBE
+                    ? noProbe(probe)
+                    : new IllegalStateException("the probes are switched off");
         }
         retire(chain == null ? chains.remove(probe) : chains.put(probe, chain));
     }

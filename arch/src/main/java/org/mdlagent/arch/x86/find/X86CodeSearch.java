@@ -32,6 +32,9 @@ import org.mdlagent.arch.site.Transfer;
 
 /// Searches x86-64 code.
 public final class X86CodeSearch implements CodeSearch {
+    /// `endbr64`, and a `bnd jmp` through memory.
+    private static final int LINKAGE_STUB_BYTES = 11;
+
     private static final int CALL_INDIRECT = 0xFF;
 
     /// Opcode, ModRM, SIB and a displacement, without prefixes.
@@ -114,6 +117,11 @@ public final class X86CodeSearch implements CodeSearch {
             }
         }
         return stubs;
+    }
+
+    @Override
+    public int linkageStubBytes() {
+        return LINKAGE_STUB_BYTES;
     }
 
     @Override
