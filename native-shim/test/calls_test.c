@@ -313,7 +313,7 @@ static void shouldTellOfDescriptorsInACallToo(void) {
   CHECK(files_begin());
   mdl_self->in_call = 1;
   errno = 42;
-  const uint64_t told[SNIPPET_ARGUMENTS] = {FILE_OPENED, 1, (uintptr_t)"/a", 0, 0, 3};
+  const uint64_t told[SNIPPET_ARGUMENTS] = {MDL_FILE_OPENED, 1, (uintptr_t)"/a", 0, 0, 3};
   struct snippet_result result = snippets_call((uintptr_t)files_note, told);
   CHECK_EQUAL(errno, 42);
   CHECK(result.values == values);

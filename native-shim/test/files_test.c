@@ -36,7 +36,7 @@ static void begin(void) {
 
 static uint64_t text(const char *path) { return (uintptr_t)path; }
 
-static void opened(const char *path, int descriptor) { files_note(FILE_OPENED, 1, text(path), 0, 0, (uint64_t)descriptor); }
+static void opened(const char *path, int descriptor) { files_note(MDL_FILE_OPENED, 1, text(path), 0, 0, (uint64_t)descriptor); }
 
 static void shouldNameFilesByTheirPaths(void) {
   begin();
@@ -85,16 +85,16 @@ static void shouldFollowDescriptors(void) {
   begin();
   opened("/a", 3);
   int64_t number = entry_of_descriptor(3);
-  files_note(FILE_DUPLICATED, 1, 3, 0, 0, 4);
-  files_note(FILE_CONTROLLED, 1, 3, F_DUPFD_CLOEXEC, 0, 5);
-  files_note(FILE_CONTROLLED, 1, 3, F_GETFL, 0, 6);
+  files_note(MDL_FILE_DUPLICATED, 1, 3, 0, 0, 4);
+  files_note(MDL_FILE_CONTROLLED, 1, 3, F_DUPFD_CLOEXEC, 0, 5);
+  files_note(MDL_FILE_CONTROLLED, 1, 3, F_GETFL, 0, 6);
   CHECK_TEXT(name_of(4), "/File/a");
   CHECK_TEXT(name_of(5), "/File/a");
   CHECK_EQUAL(entry_of_descriptor(6), 0);
 
-  files_note(FILE_CLOSES, 1, 3, 0, 0, 0);
+  files_note(MDL_FILE_CLOSES, 1, 3, 0, 0, 0);
   int64_t first = entry_of_descriptor(3);
-  files_note(FILE_CLOSES, 1, 3, 0, 0, 0);
+  files_note(MDL_FILE_CLOSES, 1, 3, 0, 0, 0);
   int64_t second = entry_of_descriptor(3);
   CHECK(first < 0 && second < 0 && first != second);
   CHECK(!files_adopt(3, first, number));
@@ -103,18 +103,18 @@ static void shouldFollowDescriptors(void) {
 
   opened("/never", -1);
   int ends[] = {3, 4};
-  files_note(FILE_PAIR_MADE, 1, (uintptr_t)ends, 0, 0, 0);
+  files_note(MDL_FILE_PAIR_MADE, 1, (uintptr_t)ends, 0, 0, 0);
   CHECK_TEXT(name_of(3), "");
   CHECK_TEXT(name_of(4), "");
-  files_note(FILE_RANGE_CLOSES, 1, 5, ~0u, 0, 0);
+  files_note(MDL_FILE_RANGE_CLOSES, 1, 5, ~0u, 0, 0);
   CHECK(entry_of_descriptor(5) < 0);
 
   opened("/directory", 7);
-  files_note(FILE_OPENED_AT, 1, 7, text("inside"), 0, 8);
+  files_note(MDL_FILE_OPENED_AT, 1, 7, text("inside"), 0, 8);
   CHECK_TEXT(name_of(8), "/File/directory/inside");
-  files_note(FILE_OPENED_AT, 1, (uint64_t)AT_FDCWD, text("at"), 0, 9);
+  files_note(MDL_FILE_OPENED_AT, 1, (uint64_t)AT_FDCWD, text("at"), 0, 9);
   CHECK_TEXT(name_of(9), "/File/home/somebody/at");
-  files_note(FILE_OPENED_AT, 1, 3, text("nobody knows"), 0, 9);
+  files_note(MDL_FILE_OPENED_AT, 1, 3, text("nobody knows"), 0, 9);
   CHECK_TEXT(name_of(9), "");
   files_forget();
   CHECK_TEXT(name_of(7), "");
@@ -124,33 +124,33 @@ static void shouldFollowDescriptors(void) {
 static void shouldNotTakeTheArgumentsOfAnotherCall(void) {
   begin();
   opened("/a", 3);
-  files_note(FILE_OPENED, 0, text("/b"), 0, 0, 3);
+  files_note(MDL_FILE_OPENED, 0, text("/b"), 0, 0, 3);
   CHECK(entry_of_descriptor(3) < 0);
-  files_note(FILE_DIRECTORY_ENTERED, 0, 0, 0, 0, 0);
+  files_note(MDL_FILE_DIRECTORY_ENTERED, 0, 0, 0, 0, 0);
   opened("relative", 3);
   CHECK(entry_of_descriptor(3) < 0);
 }
 
 static void shouldFollowDirectories(void) {
   begin();
-  files_note(FILE_DIRECTORY_ENTERED, 1, text("sub"), 0, 0, (uint64_t)-1);
+  files_note(MDL_FILE_DIRECTORY_ENTERED, 1, text("sub"), 0, 0, (uint64_t)-1);
   opened("x", 3);
   CHECK_TEXT(name_of(3), "/File/home/somebody/x");
-  files_note(FILE_DIRECTORY_ENTERED, 1, text("sub"), 0, 0, 0);
+  files_note(MDL_FILE_DIRECTORY_ENTERED, 1, text("sub"), 0, 0, 0);
   opened("x", 3);
   CHECK_TEXT(name_of(3), "/File/home/somebody/sub/x");
-  files_note(FILE_DIRECTORY_ENTERED, 1, text("/"), 0, 0, 0);
+  files_note(MDL_FILE_DIRECTORY_ENTERED, 1, text("/"), 0, 0, 0);
   opened("x", 3);
   CHECK_TEXT(name_of(3), "/File/x");
-  files_note(FILE_DIRECTORY_ENTERED, 1, text(".."), 0, 0, 0);
+  files_note(MDL_FILE_DIRECTORY_ENTERED, 1, text(".."), 0, 0, 0);
   opened("x", 3);
   CHECK_TEXT(name_of(3), "");
-  files_note(FILE_DIRECTORY_ENTERED, 1, text("/y"), 0, 0, 0);
-  files_note(FILE_DIRECTORY_LEFT, 0, 0, 0, 0, 0);
+  files_note(MDL_FILE_DIRECTORY_ENTERED, 1, text("/y"), 0, 0, 0);
+  files_note(MDL_FILE_DIRECTORY_LEFT, 0, 0, 0, 0, 0);
   opened("x", 3);
   CHECK_TEXT(name_of(3), "");
   for (int i = 0; i < 100; i++) {
-    files_note(FILE_DIRECTORY_ENTERED, 1, text("/again"), 0, 0, 0);
+    files_note(MDL_FILE_DIRECTORY_ENTERED, 1, text("/again"), 0, 0, 0);
   }
   opened("x", 3);
   CHECK_TEXT(name_of(3), "");
@@ -159,11 +159,11 @@ static void shouldFollowDirectories(void) {
 static void shouldNameStreams(void) {
   begin();
   FILE *stream = fopen("/dev/null", "r");
-  files_note(FILE_STREAM_OPENED, 1, text("/dev/null"), 0, 0, (uintptr_t)stream);
+  files_note(MDL_FILE_STREAM_OPENED, 1, text("/dev/null"), 0, 0, (uintptr_t)stream);
   CHECK_TEXT(name_of(fileno(stream)), "/File/dev/null");
-  files_note(FILE_STREAM_CLOSES, 1, (uintptr_t)stream, 0, 0, 0);
+  files_note(MDL_FILE_STREAM_CLOSES, 1, (uintptr_t)stream, 0, 0, 0);
   CHECK_TEXT(name_of(fileno(stream)), "");
-  files_note(FILE_STREAM_OPENED, 1, text("/nowhere"), 0, 0, 0);
+  files_note(MDL_FILE_STREAM_OPENED, 1, text("/nowhere"), 0, 0, 0);
 }
 
 static void named(const void *address, size_t length, bool accepted, const char *name) {
@@ -196,19 +196,19 @@ static void shouldNameSocketsByTheirPeers(void) {
   named(&local, 1, false, "");
   named(NULL, 16, false, "");
 
-  files_note(FILE_CONNECTED, 1, 3, (uintptr_t)&inet, sizeof inet, 0);
+  files_note(MDL_FILE_CONNECTED, 1, 3, (uintptr_t)&inet, sizeof inet, 0);
   CHECK_TEXT(name_of(3), "/File/socket:10.0.1.2:5432");
   errno = ECONNREFUSED;
-  files_note(FILE_CONNECTED, 1, 4, (uintptr_t)&inet, sizeof inet, (uint64_t)-1);
+  files_note(MDL_FILE_CONNECTED, 1, 4, (uintptr_t)&inet, sizeof inet, (uint64_t)-1);
   CHECK_EQUAL(entry_of_descriptor(4), 0);
   errno = EINPROGRESS;
-  files_note(FILE_CONNECTED, 1, 4, (uintptr_t)&inet, sizeof inet, (uint64_t)-1);
+  files_note(MDL_FILE_CONNECTED, 1, 4, (uintptr_t)&inet, sizeof inet, (uint64_t)-1);
   CHECK_TEXT(name_of(4), "/File/socket:10.0.1.2:5432");
   CHECK_EQUAL(errno, EINPROGRESS);
   socklen_t length = sizeof inet;
-  files_note(FILE_ACCEPTED, 1, 9, (uintptr_t)&inet, (uintptr_t)&length, 5);
+  files_note(MDL_FILE_ACCEPTED, 1, 9, (uintptr_t)&inet, (uintptr_t)&length, 5);
   CHECK_TEXT(name_of(5), "/File/socket:10.0.1.2");
-  files_note(FILE_ACCEPTED, 1, 9, 0, 0, 5);
+  files_note(MDL_FILE_ACCEPTED, 1, 9, 0, 0, 5);
   CHECK_TEXT(name_of(5), "");
 }
 

@@ -287,6 +287,26 @@ struct mdl_pc_place {
   int64_t pid;      /* 24 process that executed it */
 };
 
+/* What a function of libc has done to a descriptor, or is about to do. Each comment lists the arguments of files_note. */
+enum mdl_file_event {
+  MDL_FILE_OPENED = 0,             /* path */
+  MDL_FILE_OPENED_AT = 1,          /* descriptor of a directory, path */
+  MDL_FILE_STREAM_OPENED = 2,      /* path; the result is a FILE * */
+  MDL_FILE_DIRECTORY_OPENED = 3,   /* path; the result is a DIR * */
+  MDL_FILE_MADE = 4,               /* a descriptor without a name */
+  MDL_FILE_PAIR_MADE = 5,          /* address of the two descriptors */
+  MDL_FILE_DUPLICATED = 6,         /* the descriptor */
+  MDL_FILE_CONTROLLED = 7,         /* fcntl: descriptor, command */
+  MDL_FILE_CONNECTED = 8,          /* descriptor, address, its length */
+  MDL_FILE_ACCEPTED = 9,           /* listening descriptor, address or NULL, pointer to its length */
+  MDL_FILE_DIRECTORY_ENTERED = 10, /* path */
+  MDL_FILE_DIRECTORY_LEFT = 11,    /* the new directory is unknown */
+  MDL_FILE_CLOSES = 12,            /* descriptor */
+  MDL_FILE_STREAM_CLOSES = 13,     /* FILE * */
+  MDL_FILE_DIRECTORY_CLOSES = 14,  /* DIR * */
+  MDL_FILE_RANGE_CLOSES = 15,      /* the first, the last */
+};
+
 enum mdl_event_reach {
   MDL_REACH_THREAD = 0,  /* the thread alone */
   MDL_REACH_PROCESS = 1, /* the thread, and threads that it or its descendants create from now on */

@@ -352,15 +352,15 @@ static void enter(const char *path) {
 /* Handles events that return a descriptor. */
 static void made(uint64_t event, uint64_t a, uint64_t b, uint64_t c, int64_t descriptor) {
   switch (event) {
-    case FILE_OPENED: open_at(AT_FDCWD, (const char *)a, descriptor); break;
-    case FILE_OPENED_AT: open_at((int)a, (const char *)b, descriptor); break;
-    case FILE_DUPLICATED: name(descriptor, entry_of((int)a)); break;
-    case FILE_CONTROLLED:
+    case MDL_FILE_OPENED: open_at(AT_FDCWD, (const char *)a, descriptor); break;
+    case MDL_FILE_OPENED_AT: open_at((int)a, (const char *)b, descriptor); break;
+    case MDL_FILE_DUPLICATED: name(descriptor, entry_of((int)a)); break;
+    case MDL_FILE_CONTROLLED:
       if ((int)b == F_DUPFD || (int)b == F_DUPFD_CLOEXEC) {
         name(descriptor, entry_of((int)a));
       }
       break;
-    case FILE_ACCEPTED: name(descriptor, b && c ? files_intern_peer((const void *)b, *(const socklen_t *)c, true) : 0); break;
+    case MDL_FILE_ACCEPTED: name(descriptor, b && c ? files_intern_peer((const void *)b, *(const socklen_t *)c, true) : 0); break;
     default: set_nameless(descriptor); break;
   }
 }
@@ -375,28 +375,28 @@ static void stream(uint64_t path, int descriptor, uint64_t known) {
 
 static void note(uint64_t event, uint64_t known, uint64_t a, uint64_t b, uint64_t c, uint64_t result) {
   switch (event) {
-    case FILE_STREAM_OPENED:
+    case MDL_FILE_STREAM_OPENED:
       if (result) {
         stream(a, fileno_unlocked((FILE *)result), known);
       }
       break;
-    case FILE_DIRECTORY_OPENED:
+    case MDL_FILE_DIRECTORY_OPENED:
       if (result) {
         stream(a, dirfd((DIR *)result), known);
       }
       break;
-    case FILE_PAIR_MADE:
+    case MDL_FILE_PAIR_MADE:
       if (known && (int)result == 0) {
         set_nameless(((const int *)a)[0]);
         set_nameless(((const int *)a)[1]);
       }
       break;
-    case FILE_CONNECTED:
+    case MDL_FILE_CONNECTED:
       if (known && ((int)result == 0 || errno == EINPROGRESS)) {
         name((int)a, files_intern_peer((const void *)b, (socklen_t)c, false));
       }
       break;
-    case FILE_DIRECTORY_ENTERED:
+    case MDL_FILE_DIRECTORY_ENTERED:
       if ((int)result == 0) {
         if (known) {
           enter((const char *)a);
@@ -405,19 +405,19 @@ static void note(uint64_t event, uint64_t known, uint64_t a, uint64_t b, uint64_
         }
       }
       break;
-    case FILE_DIRECTORY_LEFT: atomic_store(&directory, NULL); break;
-    case FILE_CLOSES: set_nameless((int)a); break;
-    case FILE_STREAM_CLOSES:
+    case MDL_FILE_DIRECTORY_LEFT: atomic_store(&directory, NULL); break;
+    case MDL_FILE_CLOSES: set_nameless((int)a); break;
+    case MDL_FILE_STREAM_CLOSES:
       if (a) {
         set_nameless(fileno_unlocked((FILE *)a));
       }
       break;
-    case FILE_DIRECTORY_CLOSES:
+    case MDL_FILE_DIRECTORY_CLOSES:
       if (a) {
         set_nameless(dirfd((DIR *)a));
       }
       break;
-    case FILE_RANGE_CLOSES:
+    case MDL_FILE_RANGE_CLOSES:
       for (uint64_t i = (uint32_t)a; i <= (uint32_t)b && i < DESCRIPTORS; i++) {
         set_nameless((int64_t)i);
       }
@@ -426,7 +426,7 @@ static void note(uint64_t event, uint64_t known, uint64_t a, uint64_t b, uint64_
       if ((int)result >= 0) {
         if (known) {
           made(event, a, b, c, (int)result);
-        } else if (event != FILE_CONTROLLED) {
+        } else if (event != MDL_FILE_CONTROLLED) {
           set_nameless((int)result);
         }
       }

@@ -14,30 +14,11 @@
 #ifndef MDL_FILES_H
 #define MDL_FILES_H
 
+#include <mdl/api.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What a function has done, or is about to do. The Java side is org.mdlagent.runtime.metric.OpenedFiles. */
-enum file_event {
-  FILE_OPENED = 0,            /* arguments: path */
-  FILE_OPENED_AT = 1,         /* descriptor of a directory, path */
-  FILE_STREAM_OPENED = 2,     /* path; the result is a FILE * */
-  FILE_DIRECTORY_OPENED = 3,  /* path; the result is a DIR * */
-  FILE_MADE = 4,              /* a descriptor without a name */
-  FILE_PAIR_MADE = 5,         /* address of the two descriptors */
-  FILE_DUPLICATED = 6,        /* the descriptor */
-  FILE_CONTROLLED = 7,        /* fcntl: descriptor, command */
-  FILE_CONNECTED = 8,         /* descriptor, address, its length */
-  FILE_ACCEPTED = 9,          /* listening descriptor, address or NULL, pointer to its length */
-  FILE_DIRECTORY_ENTERED = 10, /* path */
-  FILE_DIRECTORY_LEFT = 11,   /* the new directory is unknown */
-  FILE_CLOSES = 12,           /* descriptor */
-  FILE_STREAM_CLOSES = 13,    /* FILE * */
-  FILE_DIRECTORY_CLOSES = 14, /* DIR * */
-  FILE_RANGE_CLOSES = 15,     /* the first, the last */
-};
-
-/* known: whether a, b and c are this call's arguments. errno is as the function has left it. */
+/* event: enum mdl_file_event. known: whether a, b and c are this call's arguments. errno is as the function has left it. */
 uint64_t files_note(uint64_t event, uint64_t known, uint64_t a, uint64_t b, uint64_t c, uint64_t result);
 
 /* By the agent, once: allocates the table of names. False if out of memory. */

@@ -5,6 +5,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.mdlagent.arch.layout.EventDescriptor;
 import org.mdlagent.arch.layout.KernelEvent;
 
 /// Counts an event in threads of the session between opening and closing. Only the agent's thread does work
@@ -12,10 +13,6 @@ import org.mdlagent.arch.layout.KernelEvent;
 ///
 /// Each existing thread gets a counter, which threads and processes that it creates inherit: [LiveThreads#open].
 public final class EventCounter {
-    private static final int REACH_THREAD = 0;
-    private static final int REACH_PROCESS = 1;
-    private static final int REACH_FAMILY = 2;
-
     private final NativeApi api;
 
     /// Counters by thread.
@@ -32,7 +29,9 @@ public final class EventCounter {
     /// @throws IllegalArgumentException if there is no such process or thread, or the kernel refuses it, with the
     ///     reason
     public static EventCounter open(NativeApi api, KernelEvent event, int pid, int tid) {
-        int reach = tid != 0 ? REACH_THREAD : pid != 0 ? REACH_PROCESS : REACH_FAMILY;
+        int reach = tid != 0
+                ? EventDescriptor.REACH_THREAD
+                : pid != 0 ? EventDescriptor.REACH_PROCESS : EventDescriptor.REACH_FAMILY;
         EventCounter counter = new EventCounter(api);
         List<LiveThreads> opened = LiveThreads.open(
                 () -> threads(api, pid, tid), threads -> counter.open(event, threads, reach), counter::close);

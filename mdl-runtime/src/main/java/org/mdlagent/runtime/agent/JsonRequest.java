@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import org.mdlagent.arch.layout.ApiDescriptor;
 import org.mdlagent.profiler.text.ForeignText;
 import org.mdlagent.profiler.text.JsonWriter;
 
@@ -19,9 +20,6 @@ import org.mdlagent.profiler.text.JsonWriter;
 /// | answer | `{"id": 1, "ok": {"functions": 3}}` |
 /// | or | `{"id": 1, "error": "no function with probes is work*", "remedy": "..."}` |
 final class JsonRequest {
-    /// The limit of the socket, `MDL_ANSWER_MAX`.
-    private static final int ANSWER_BYTES_MAX = 1 << 16;
-
     /// What bytes become that are not UTF-8.
     private static final char UNREADABLE = '\uFFFD';
 
@@ -70,9 +68,9 @@ final class JsonRequest {
             }
             request.text.append('\n');
             String answer = request.text.toString();
-            return answer.getBytes(StandardCharsets.UTF_8).length <= ANSWER_BYTES_MAX
+            return answer.getBytes(StandardCharsets.UTF_8).length <= ApiDescriptor.ANSWER_MAX
                     ? answer
-                    : request.refusal("the answer is longer than " + ANSWER_BYTES_MAX + " bytes");
+                    : request.refusal("the answer is longer than " + ApiDescriptor.ANSWER_MAX + " bytes");
         } catch (IOException e) {
             throw new UncheckedIOException(e); // a StringBuilder throws none
         }
