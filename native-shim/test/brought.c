@@ -8,5 +8,5 @@ static int adopted;
 
 void adopt(void) { __atomic_fetch_add(&adopted, 1, __ATOMIC_RELAXED); }
 
-/* 0 if so many threads have called adopt(). */
+/* 0 if this number of threads has called adopt(). */
 int check_adopted(const char *text) { return atoi(text) - adopted; }

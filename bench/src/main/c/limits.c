@@ -1,4 +1,4 @@
-/* What probes that do as much cannot be cheaper than: two looks at the clock, and counters that the program has itself. */
+/* Lower limits of the cost of probes: two clock readings, and counters in the program itself. */
 #include <stdint.h>
 #include <x86intrin.h>
 

@@ -10,7 +10,7 @@
  *
  * blocked         one more thread blocks all signals for ever. Ends with status 4 when they are no longer blocked
  * denying         a seccomp filter denies some system calls, as in containers
- * ending          a seccomp filter ends the process if it makes another system call than those that it makes anyway
+ * ending          a seccomp filter kills the process at any system call that the program itself does not make
  * ending-thread   the same of one more thread
  */
 #include <errno.h>

@@ -31,7 +31,7 @@ void __cyg_profile_func_enter(void *function, void *site) {
 void __cyg_profile_func_exit(void *function, void *site) {
   (void)site;
   while (depth > 0 && stack[--depth] != (uintptr_t)function) {
-  } /* those that longjmp has left */
+  } /* frames that longjmp has left */
 }
 
 __attribute__((destructor)) static void write_counts(void) {

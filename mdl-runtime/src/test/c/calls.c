@@ -23,7 +23,7 @@ __attribute__((noinline)) int by_pointer(int i) { return pointer(i) + 1; }
 
 __attribute__((noinline)) int absolute(int i) { return abs(i) + atoi("3") + 1; }
 
-/* Calls itself so many times. */
+/* Calls itself n times. */
 __attribute__((noinline, optimize("no-optimize-sibling-calls"))) int again(int n) {
   __asm__ volatile("");
   return n == 0 ? 0 : again(n - 1) + work(n) + 1;

@@ -1,5 +1,5 @@
-/* Calls whose frames say what no clock that only grows would: that they began later than they end, as where a thread goes on on a
- * processor whose counter is behind, and that their callees took longer than they did themselves. */
+/* Calls whose frames contradict a monotonic clock: the call began after its end, as for a thread that moves to a processor whose
+ * counter is behind, and the callees took longer than the call. */
 #include <mdl/layout.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
-/* Lets a thread (seize.h) jump to address 0 from where it waits, and waits until it makes the system call pause: as a
- * thread of a JVM does whose error was fatal. One that does not wait may hold malloc's lock, for which the JVM's report of
- * the error would then wait for ever. */
+/* Makes a waiting thread (seize.h) jump to address 0, then waits until the thread makes the system call pause, as a JVM's thread
+ * does after a fatal error. A thread that does not wait may hold malloc's lock; the JVM's error report would then wait for
+ * it for ever. */
 #include "seize.h"
 
 #include <sys/syscall.h>

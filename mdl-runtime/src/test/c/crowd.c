@@ -1,4 +1,4 @@
-/* crowd THREADS CALLS: threads that are all there at once, each of which calls work so often; prints all calls. */
+/* crowd THREADS CALLS: THREADS threads run at the same time, and each calls work CALLS times; prints the sum of calls. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

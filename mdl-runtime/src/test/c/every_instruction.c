@@ -21,7 +21,7 @@
 #define TRAP_FLAG 0x100
 /* No call has as many: the trap flag would not have been cleared. */
 #define INSTRUCTIONS_MAX 100000
-/* Not each call takes the same path: so many have been left behind in a row when all paths have. */
+/* Calls take different paths. All paths are done when this many calls in a row had fewer instructions. */
 #define LEFT_BEHIND 20
 
 static __thread volatile long left;

@@ -1,5 +1,5 @@
-/* As servers with a master do: forks a worker after so many milliseconds, and executes itself, once it has told the worker's id. Both
- * work until the file exists that it is given; the worker exits with 3. With `c`, two threads of the worker confine themselves. */
+/* A server with a master: forks a worker after the given number of milliseconds, prints the worker's id, and executes itself. Both
+ * work until the given file exists; the worker exits with 3. With `c`, two threads of the worker confine themselves. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

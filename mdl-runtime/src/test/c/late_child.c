@@ -1,5 +1,5 @@
-/* A library whose handler holds up each forked process before the agent's, so that the session knows of it late. It has to be preloaded
- * behind the agent: then it is initialised first. */
+/* A library whose fork handler delays each child before the agent's handler runs, so that the session learns of the child late. It
+ * must be preloaded after the agent, so that it is initialised first. */
 #include <pthread.h>
 #include <unistd.h>
 

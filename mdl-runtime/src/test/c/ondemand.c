@@ -1,5 +1,5 @@
-// Calls functions of a library, and of libc, so often as it is told; a line of "open", "close", "spin" or a number for each.
-// Threads compute with them all the time, and the results must be right.
+// Reads lines: "open", "close", "spin", or how often to call functions of a library and of libc. Other threads compute with these
+// functions all the time and check the results.
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,4 +1,4 @@
-/* Writes to files, sockets and pipes, each so often as what it is called says. Its argument is a directory. */
+/* Writes to files, sockets and pipes, as often as the name of each says. The argument is a directory. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>

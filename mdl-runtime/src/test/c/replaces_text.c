@@ -1,7 +1,6 @@
 /*
- * A program that puts other memory in place of its text while it runs, as programs do that want huge pages for it, and goes on:
- * replaces_text HOW MILLISECONDS [MORE]. It sleeps so long before, and MORE times it does so again, a millisecond later; then it
- * opens a library.
+ * replaces_text HOW MILLISECONDS [MORE]: replaces its text by other memory while it runs, as programs do to get huge pages. It
+ * sleeps for MILLISECONDS first, repeats the replacement MORE times, a millisecond apart, and then opens a library.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -1,4 +1,4 @@
-/* Tail calls: direct, through a pointer, with arguments on the stack, and so many that a stack which grows shows. */
+/* Tail calls: direct, through a pointer, with arguments on the stack, and so many in a row that a growing stack would overflow. */
 #include "counted.h"
 
 #include <stdint.h>

@@ -55,8 +55,8 @@ public final class ProbedFunctions {
 
     private static long[] functions;
 
-    /// The stub of the function that is probed as a whole, and its first bytes: its own, and those that lead to its
-    /// counter.
+    /// The stub of the function that is probed as a whole, and its first bytes: its own, and the bytes that lead
+    /// to its counter.
     private static long wholeStub;
 
     /// Its site's record: other tests put tables of their own in place of these.

@@ -45,7 +45,7 @@ public final class Dist {
     private static final Path ROOT =
             Path.of(System.getProperty("mdl.dist", "../dist")).toAbsolutePath().normalize();
 
-    /// Who waits so long for something waits in vain: it is no measure of how soon it should come.
+    /// Tests give up waiting after this time. It says nothing about how soon a result should come.
     public static final Duration PATIENCE = Duration.ofMinutes(10);
 
     private static final long POLL_MILLIS = 20;

@@ -74,7 +74,7 @@ class TriggeredCollectorTest {
         return collector;
     }
 
-    /// A second with so many calls.
+    /// Passes a second with this number of calls.
     private double second(TriggeredCollector collector, long some) {
         now += SECOND;
         calls += some;

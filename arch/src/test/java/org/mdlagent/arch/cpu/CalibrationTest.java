@@ -130,7 +130,7 @@ class CalibrationTest {
                 "vendor=\\u12"
             })
     void shouldRefuseADamagedFile(String lastLine) throws IOException {
-        // A key's last line counts; the whole file is replaced by those that name no value of it.
+        // The last line of a key counts, so most lines are appended. A wrong format and an empty file stand alone.
         Files.writeString(
                 file, lastLine.startsWith("format") || lastLine.isEmpty() ? lastLine : CALIBRATION.text() + lastLine);
 

@@ -73,7 +73,7 @@ record Sqlite() implements Service {
         return ask(server, asked -> asked < size);
     }
 
-    /// @param goesOn after so many requests
+    /// @param goesOn after this number of requests
     private static Served ask(Process server, IntPredicate goesOn) throws IOException {
         Writer requests = server.outputWriter();
         BufferedReader answers = server.inputReader();

@@ -13,16 +13,16 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.mdlagent.runtime.Dist;
 
-/// Whether the truth lies within the bounds that slices lead to, of 95 %: of functions that measure themselves, whose
-/// durations are steady, alternate, have a long tail, or come in phases.
+/// Whether the true durations lie within the 95 % bounds of sliced functions. The functions measure
+/// themselves; their durations are steady, alternate, have a long tail, or come in phases.
 @Tag("timing")
 class BoundsIT {
     private static final int RUNS = 4;
     private static final int TRIES = 8;
     private static final int SECONDS = 6;
 
-    /// Waits for a processor last a thousand times as long as the functions do: where some of the time goes into them,
-    /// nothing that looks at one call in a thousand can tell how much.
+    /// A wait for a processor lasts a thousand times as long as a call. A sample of one call in a thousand cannot
+    /// tell how much of the time such waits take.
     private static final int WAITS_PER_SECOND = 20;
 
     private static final String BUDGET = "2";

@@ -14,8 +14,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.mdlagent.runtime.Dist;
 
-/// Which programs have an agent, and so a session: the one that is started with the library, and of those that it
-/// executes the ones that `children` says.
+/// Which programs have an agent, and so a session: the program that is started with the library, and the
+/// programs executed by it that the option `children` names.
 class ChildrenIT {
     private static final Path SHELL = Path.of("/bin/sh");
 

@@ -131,7 +131,7 @@ final class ConformanceTable {
             return provider + ": " + column;
         }
 
-        /// Whether it is one of those that make sure that each program is run with each kind of probes.
+        /// Whether the gate runs this cell: together, these cells run each program with each kind of probes.
         boolean isCommon() {
             if (BEHAVIOURS.contains(column)) {
                 return provider.isFirstOfItsKind() || column.source.equals("threads.c");

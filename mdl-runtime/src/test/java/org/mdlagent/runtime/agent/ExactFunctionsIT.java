@@ -57,7 +57,7 @@ class ExactFunctionsIT {
         assertThat(report.get("dropped").asLong()).isZero();
     }
 
-    /// Also those that are left by `longjmp`.
+    /// Also calls that end by `longjmp`.
     @ParameterizedTest
     @ValueSource(
             strings = {

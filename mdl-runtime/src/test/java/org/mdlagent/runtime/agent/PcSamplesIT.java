@@ -46,7 +46,7 @@ class PcSamplesIT {
         process.destroyForcibly().waitFor();
     }
 
-    /// Once there are so many samples.
+    /// The report once it has this number of samples.
     private JsonNode await(int samples) throws Exception {
         return await(report -> report.path("cpu").path("samples").asLong() >= samples);
     }
@@ -130,7 +130,7 @@ class PcSamplesIT {
         assertEachSampleHasOnePlace();
     }
 
-    /// Of so many samples a hundredth part is far from all bounds.
+    /// There are enough samples that an error of a hundredth stays far from the bounds.
     @Tag("timing")
     @Test
     void shouldTellWhichPartOfTheTimeEachHas() throws Exception {

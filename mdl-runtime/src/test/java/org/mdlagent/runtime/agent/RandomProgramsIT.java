@@ -96,7 +96,7 @@ class RandomProgramsIT {
 
         Dist.Outcome under = Dist.run(directory, Dist.preload(mode.options + ",session=" + session), command);
 
-        // The first program that differs is to be seen, and not those that depend on nothing of it.
+        // A failure shows the first program that differs, not the programs after it.
         assertThat(firstDifference(alone.text(), under.text())).isEmpty();
         assertThat(under.err()).isEqualTo(alone.err());
         assertThat(under.status()).isEqualTo(ENDED);

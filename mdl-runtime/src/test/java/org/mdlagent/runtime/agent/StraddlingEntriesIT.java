@@ -14,8 +14,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.mdlagent.runtime.Dist;
 
-/// Functions whose first five bytes a cache line splits, and so every atomic unit. The program reads its own text,
-/// while a second thread calls the functions and checks their results.
+/// Functions whose first five bytes span two cache lines, and so two atomic units on every processor. The
+/// program reads its own text while a second thread calls the functions and checks their results.
 class StraddlingEntriesIT {
     /// First bytes of the 16 functions.
     private static final String JUMPS = "e9".repeat(16);

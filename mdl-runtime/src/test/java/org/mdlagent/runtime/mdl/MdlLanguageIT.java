@@ -116,8 +116,8 @@ class MdlLanguageIT {
         assertThat(watch(session, tags)).contains("/SyncObject/Message/1", "/SyncObject/Message/4");
     }
 
-    /// Tags appear in a first round; the second is counted for each of them. Of those that are not asked for there is
-    /// the sum.
+    /// Tags appear in a first round. In the second round each requested tag has its own count; the other tags
+    /// have one count together.
     @ParameterizedTest
     @ValueSource(strings = {"direct", "hashed"})
     void shouldCountEachTagInAllThreadsAndTheOthersTogether(String index) throws Exception {

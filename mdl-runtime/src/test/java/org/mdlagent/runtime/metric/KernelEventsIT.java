@@ -177,7 +177,7 @@ class KernelEventsIT {
         assertThat(countersHeld()).isLessThanOrEqualTo(ofSamples);
     }
 
-    /// Of the machine, also those that this may not use.
+    /// Processors of the machine, including processors that this process may not use.
     private static long processors() throws Exception {
         try (var devices = Files.list(Path.of("/sys/devices/system/cpu"))) {
             return devices.filter(one -> one.getFileName().toString().matches("cpu\\d+"))

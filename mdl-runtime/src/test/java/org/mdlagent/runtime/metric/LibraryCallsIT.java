@@ -53,7 +53,7 @@ class LibraryCallsIT {
         }
     }
 
-    /// Three threads transfer and allocate so many times, another tries a lock, and so on.
+    /// Three threads transfer and allocate `times` times, another thread tries a lock, and so on.
     ///
     /// @return transfers, failed attempts, seconds that it waited for a mutex and for a condition
     private String[] call(int times) throws Exception {
@@ -72,8 +72,8 @@ class LibraryCallsIT {
         return Dist.metrics(directory, session);
     }
 
-    /// Words of linkage tables that are filled lazily, such on read-only pages, and none but those that code calls
-    /// through.
+    /// Linkage words that are filled lazily, linkage words on read-only pages, and programs that have only the
+    /// words that their code calls through.
     @ParameterizedTest
     @ValueSource(strings = {"-Wl,-z,lazy", "-Wl,-z,now", "-fno-plt", "-no-pie"})
     void shouldMeasureCallsOfLibc(String flag) throws Exception {

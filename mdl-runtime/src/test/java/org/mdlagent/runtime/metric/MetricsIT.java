@@ -59,7 +59,7 @@ class MetricsIT {
         }
     }
 
-    /// foo sends two messages and receives one, bar sends one, each so many times.
+    /// Calls foo, which sends two messages and receives one, and bar, which sends one, `times` times each.
     private void call(int times) throws Exception {
         begin(times);
         assertThat(output.readLine()).isEqualTo("done");

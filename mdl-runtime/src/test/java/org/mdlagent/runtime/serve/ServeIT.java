@@ -300,7 +300,7 @@ class ServeIT {
                 .orElseThrow();
     }
 
-    /// The first request of which a program's calls of foo are so many.
+    /// The first request in which the program has this number of calls of foo.
     private ResourceMetrics received(BlockingQueue<ExportMetricsServiceRequest> requests, long calls) throws Exception {
         while (true) {
             ExportMetricsServiceRequest request = requests.poll(Dist.PATIENCE.toSeconds(), TimeUnit.SECONDS);

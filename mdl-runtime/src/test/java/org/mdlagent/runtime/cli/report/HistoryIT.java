@@ -34,7 +34,7 @@ class HistoryIT {
         slow = build("slow", 600);
     }
 
-    /// A build of the same program, which takes so many steps in `changing`.
+    /// A build of the same program in which `changing` takes `steps` steps.
     private Path build(String name, int steps) throws Exception {
         Path program = Dist.compile(directory, "busy", "-finstrument-functions", "-DSTEPS=" + steps);
         Path place = Files.createDirectories(directory.resolve(name)).resolve("busy");

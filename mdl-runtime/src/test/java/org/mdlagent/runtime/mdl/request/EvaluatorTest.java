@@ -192,7 +192,7 @@ class EvaluatorTest {
                 .isInstanceOf(Answer.Refused.class);
     }
 
-    /// The same code for each of them, and for those that nobody asks for.
+    /// All elements of the vector share the code, including elements that no request names.
     @Test
     void shouldAnswerWithTheCodeOfAVector() {
         Definitions definitions = right("""

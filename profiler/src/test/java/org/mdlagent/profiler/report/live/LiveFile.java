@@ -104,7 +104,7 @@ public final class LiveFile implements AutoCloseable {
         return Memory.getLong(header + HeaderDescriptor.FUNCTIONS) + function * FunctionDescriptor.SIZE;
     }
 
-    /// Lets a function be called, in sampled mode: so often, as estimated, and so often timed.
+    /// Adds calls of a function in sampled mode: the estimated number, and the number of timed calls.
     public void sampled(int function, long calls, long timed, long ticks) {
         estimate(function, Double.longBitsToDouble(Memory.getLong(at(function) + FunctionDescriptor.CALLS)) + calls);
         if (sampledRows == 0) {

@@ -57,7 +57,7 @@ class LiveSessionTest {
         return look();
     }
 
-    /// From now on `parse` has been called so often, and took so long each time.
+    /// From now on `parse` has this number of calls, each of this duration.
     private void calls(int count, long nanos) {
         image.exactRow(
                 thread, parse, 0, LongStream.generate(() -> nanos).limit(count).toArray());

@@ -213,7 +213,7 @@ final class Browser implements AutoCloseable {
         socket.abort();
         process.destroy();
         process.onExit().join();
-        // As far as it goes: those that the browser has started may still write there.
+        // Best effort: processes that the browser has started may still write there.
         new ProcessBuilder("rm", "-rf", own.toString()).start().onExit().join();
     }
 }

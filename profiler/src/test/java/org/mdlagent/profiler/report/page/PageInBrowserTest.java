@@ -114,7 +114,7 @@ class PageInBrowserTest {
 
             assertThat(below).isEqualTo("0");
             assertThat(above).isEqualTo("40");
-            // Of 10.5 us work has spent 7.5 itself, rec 1, leaf 2; those that called them come next.
+            // Of 10.5 us, work has spent 7.5 itself, rec 1, leaf 2. Their callers come next.
             assertThat(reversed).isEqualTo("work main leaf work main main rec work main");
             assertThat(zoomed).isEqualTo("work");
             assertThat(asWords).isEqualTo("0.00 % matches");

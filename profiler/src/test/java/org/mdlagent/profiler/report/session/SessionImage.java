@@ -159,7 +159,7 @@ public final class SessionImage {
     /// Adds a record to the log, of a thread of the session's process. Times are in ns since the session began.
     ///
     /// @param limit from which on it was slow
-    /// @param cpu   at most so long on a processor; below 0: unknown
+    /// @param cpu   upper bound of the CPU time; below 0: unknown
     public void slowCall(long table, int tid, int function, long start, long end, long limit, long cpu) {
         long next = bytes.getLong((int) (table + SlowCallsDescriptor.NEXT));
         long log = bytes.getLong((int) (table + SlowCallsDescriptor.LOG)) - BASE;
@@ -323,7 +323,7 @@ public final class SessionImage {
         return at;
     }
 
-    /// Adds a process that started so many milliseconds after the session, and lives; returns its offset.
+    /// Adds a process that started `startMillis` after the session and still runs; returns its offset.
     long process(int pid, int parent, long startMillis) {
         long at = allocate(ProcessDescriptor.SIZE);
         putInt(at + ProcessDescriptor.OWNER, pid);
@@ -336,7 +336,7 @@ public final class SessionImage {
         return at;
     }
 
-    /// The process ends by itself, so many milliseconds after the session's start.
+    /// Lets the process end by itself, `millis` after the session's start.
     void ends(long process, int status, long millis) {
         putInt(process + ProcessDescriptor.STATE, ProcessDescriptor.STATE_ENDED);
         putInt(process + ProcessDescriptor.OWNER, ProcessLife.OWNER_DIED);
@@ -349,7 +349,7 @@ public final class SessionImage {
         putInt(process + ProcessDescriptor.OWNER, ProcessLife.OWNER_DIED);
     }
 
-    /// Gives a thread's block to a process, with so many calls in it of those that had it before.
+    /// Gives a thread's block to a process, with `credited` calls of its earlier owners in it.
     void belongs(long thread, long process, long credited) {
         putLong(thread + ThreadDescriptor.PROCESS, process == 0 ? 0 : address(process));
         putLong(thread + ThreadDescriptor.CREDITED, credited);
@@ -575,7 +575,7 @@ public final class SessionImage {
         return number;
     }
 
-    /// Adds a sample to the log, so many milliseconds after the session began, and to its thread.
+    /// Adds a sample to the log, `millis` after the session's start, and to its thread.
     ///
     /// @param node a call path's number, from 1 in the order in which paths were added
     public void sample(long samples, int millis, int node, int thread) {

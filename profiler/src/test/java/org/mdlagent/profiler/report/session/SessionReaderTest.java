@@ -455,7 +455,7 @@ class SessionReaderTest {
         assertThat(hot.selfNanos()).as("it calls nothing").hasValue(1_200_000L * 1375);
     }
 
-    /// @param told for so many nanoseconds calls are estimated
+    /// @param told nanoseconds for which calls are estimated
     private static SessionImage endedAfterTwoSeconds(long told) {
         SessionImage image = SessionImage.sampledSample();
         image.putLong(HeaderDescriptor.END_REAL_NANOS, 1_700_000_002_000_000_000L);

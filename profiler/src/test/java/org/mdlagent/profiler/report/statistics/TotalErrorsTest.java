@@ -46,7 +46,7 @@ class TotalErrorsTest {
                         FunctionProfile.Times.of(OptionalLong.of(Math.round(mean * calls)), OptionalLong.empty()));
     }
 
-    /// Of intervals from calls that were timed by chance, those that hold the truth.
+    /// How many intervals, from calls timed by chance, contain the true value.
     private double covered(int timed, double mean, DoubleUnaryOperator duration) {
         SplittableRandom random = new SplittableRandom(timed);
         int covered = 0;
