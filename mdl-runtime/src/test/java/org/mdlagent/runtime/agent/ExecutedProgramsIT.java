@@ -58,6 +58,10 @@ class ExecutedProgramsIT {
         Dist.await("calls of the parent", () -> calls(master).containsKey("wait_for"));
 
         Path first = session(master, false);
+        Dist.await("calls of the worker, which was forked with probes, in its parent's first session", () -> {
+            JsonNode report = Dist.reportOrNull(directory, first);
+            return report != null && Dist.calls(report).containsKey("work");
+        });
         Dist.Outcome report = Dist.run(directory, Map.of(), List.of(Dist.mdl(), "report", String.valueOf(first)));
         assertThat(report.text())
                 .containsPattern(master + " .* executed another program, has the agent")
