@@ -14,6 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.mdlagent.runtime.Dist;
 
 /// `mdl collect slow`: requests of 20 µs in two threads, some of which take 30 ms more. These are known, so each must
@@ -113,15 +114,20 @@ class SlowIT {
         }
     }
 
-    @Test
-    void shouldWriteATraceOfARunningProgram() throws Exception {
-        Path program = Dist.compile(directory, "slow_requests", "-O2");
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void shouldWriteATraceOfARunningProgram(boolean attached) throws Exception {
+        List<String> program =
+                List.of(Dist.compile(directory, "slow_requests", "-O2").toString(), "1", "100000000", "1000", "30");
         Path session = directory.resolve("session");
-        Process process = Dist.start(
-                List.of(program.toString(), "1", "100000000", "1000", "30"),
-                "wait,collect=slow,slow=10ms,exact=*,session=" + session);
+        Process process = attached
+                ? new ProcessBuilder(program).start()
+                : Dist.start(program, "wait,collect=slow,slow=10ms,exact=*,session=" + session);
         Path trace = directory.resolve("trace.json");
         try {
+            if (attached) {
+                attach(process.pid(), session);
+            }
             Dist.await("a slow call", () -> {
                 JsonNode report = Dist.reportOrNull(directory, session);
                 return report != null
@@ -139,6 +145,23 @@ class SlowIT {
         JsonNode events = new ObjectMapper().readTree(Files.readString(trace)).get("traceEvents");
         assertThat(events.findValuesAsText("name")).contains(HANDLER, "fetch_rows");
         assertThat(events.findValues("waited, ms")).isNotEmpty();
+    }
+
+    private void attach(long pid, Path session) throws Exception {
+        Dist.Outcome outcome = Dist.run(
+                directory,
+                Map.of("MDL_OPTIONS", "exact=*"),
+                List.of(
+                        Dist.mdl(),
+                        "collect",
+                        "slow",
+                        "--threshold",
+                        "10ms",
+                        "-o",
+                        session.toString(),
+                        "--pid",
+                        pid + ""));
+        assertThat(outcome.status()).as(outcome.err()).isZero();
     }
 
     /// A function's p99.9 is known a second after its 10,000th call, or when the agent next has a processor.

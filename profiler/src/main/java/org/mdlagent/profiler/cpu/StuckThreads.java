@@ -2,6 +2,7 @@ package org.mdlagent.profiler.cpu;
 
 import java.util.HashMap;
 import java.util.Map;
+import java.util.function.LongSupplier;
 import org.mdlagent.arch.layout.HeaderDescriptor;
 import org.mdlagent.arch.layout.SlowCallsDescriptor;
 import org.mdlagent.arch.layout.ThreadDescriptor;
@@ -30,8 +31,9 @@ final class StuckThreads {
     /// Looks at a thread while it is stuck. The first one may find it on a processor.
     private static final int LOOKS = 3;
 
-    private final NativeApi api;
     private final double ticksPerNano;
+    private final LongSupplier tsc;
+    private final LongSupplier threadNanos;
     private final ThreadBlocks threads;
     private final Map<Long, Stuck> stuck = new HashMap<>();
     private final double nanos;
@@ -45,21 +47,29 @@ final class StuckThreads {
     }
 
     StuckThreads(NativeApi api, double ticksPerNano) {
-        this.api = api;
+        this(api.session(), ticksPerNano, api::tsc, api::threadNanos);
+    }
+
+    /// @param session     address of its header
+    /// @param tsc         the time-stamp counter
+    /// @param threadNanos CPU time of the calling thread
+    StuckThreads(long session, double ticksPerNano, LongSupplier tsc, LongSupplier threadNanos) {
         this.ticksPerNano = ticksPerNano;
-        threads = new ThreadBlocks(api.session());
-        long table = Memory.getLong(api.session() + HeaderDescriptor.SLOW);
+        this.tsc = tsc;
+        this.threadNanos = threadNanos;
+        threads = new ThreadBlocks(session);
+        long table = Memory.getLong(session + HeaderDescriptor.SLOW);
         long threshold = Memory.getLong(table + SlowCallsDescriptor.THRESHOLD);
         nanos = threshold == 0 ? NANOS_OF_OWN : Math.clamp(PART * threshold / ticksPerNano, NANOS_MIN, NANOS_MAX);
     }
 
     /// @return nanoseconds until the next look is due
     double look(Look look) {
-        long now = api.tsc();
+        long now = tsc.getAsLong();
         if (now < dueTsc) {
             return (dueTsc - now) / ticksPerNano;
         }
-        long begin = api.threadNanos();
+        long begin = threadNanos.getAsLong();
         for (ThreadBlock thread : threads) {
             long due = Memory.getLong(thread.address() + ThreadDescriptor.CPU_DUE);
             if (due > 0
@@ -69,8 +79,8 @@ final class StuckThreads {
                 look.at(thread.tid(), thread.pid());
             }
         }
-        double pause = Math.max(nanos, (api.threadNanos() - begin) / COST);
-        dueTsc = api.tsc() + pause * ticksPerNano;
+        double pause = Math.max(nanos, (threadNanos.getAsLong() - begin) / COST);
+        dueTsc = tsc.getAsLong() + pause * ticksPerNano;
         return pause;
     }
 
