@@ -22,6 +22,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+/* How often threads are listed at most, and the pause before the next time. */
+enum { LISTS_MAX = 20, PAUSE_MICROS = 1000 };
+
 int64_t events_open(uint64_t event, int64_t tid, int64_t reach) {
   if (!agent_has_own_descriptors) {
     return -EBADF;
@@ -46,7 +49,8 @@ int64_t events_read(int64_t descriptor) {
 
 void events_close(int64_t descriptor) { close((int)descriptor); }
 
-int64_t events_threads(int64_t pid, uint32_t *out, int64_t capacity) {
+/* All threads of a process. */
+static int64_t list_threads(int64_t pid, uint32_t *out, int64_t capacity) {
   char path[32];
   snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
   int directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -59,7 +63,7 @@ int64_t events_threads(int64_t pid, uint32_t *out, int64_t capacity) {
     for (long at = 0; at < length;) {
       const struct dirent64 *entry = (const struct dirent64 *)(entries + at);
       int tid = atoi(entry->d_name);
-      if (tid > 0 && !(pid == process_pid && agent_threads_have(tid))) {
+      if (tid > 0) {
         if (count < capacity) {
           out[count] = (uint32_t)tid;
         }
@@ -69,5 +73,30 @@ int64_t events_threads(int64_t pid, uint32_t *out, int64_t capacity) {
     }
   }
   close(directory);
+  return count;
+}
+
+/* A new agent thread is in /proc before it has entered its id. So the list is made again until none was beginning. */
+int64_t events_threads(int64_t pid, uint32_t *out, int64_t capacity) {
+  int64_t count = 0;
+  bool sure = false;
+  for (int i = 0; !sure && i < LISTS_MAX; i++) {
+    if (i > 0) {
+      usleep(PAUSE_MICROS);
+    }
+    int64_t all = list_threads(pid, out, capacity);
+    if (pid != process_pid || all < 0) {
+      return all;
+    }
+    agent_threads_counted(&sure);
+    count = 0;
+    int64_t listed = all < capacity ? all : capacity;
+    for (int64_t k = 0; k < listed; k++) {
+      if (!agent_threads_have((int)out[k])) {
+        out[count++] = out[k];
+      }
+    }
+    count += all - listed;
+  }
   return count;
 }
