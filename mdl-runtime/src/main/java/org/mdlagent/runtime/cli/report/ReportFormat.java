@@ -253,7 +253,8 @@ public enum ReportFormat {
             case JSON -> JsonReport.write(profile, notProbed, blocks, slow, events, used, shown, text);
             case CSV -> CsvReport.write(profile, used, shown, text);
             case HTML ->
-                HtmlReport.write(profile, timeline, calls(reader, profile), reader.sources(profile), used, shown, text);
+                HtmlReport.write(
+                        profile, timeline, calls(reader, profile), slow, reader.sources(profile), used, shown, text);
             case PPROF -> PprofReport.write(profile, used, shown, out);
             case PROMETHEUS -> PrometheusReport.write(profile, used, shown, text);
             case FOLDED ->

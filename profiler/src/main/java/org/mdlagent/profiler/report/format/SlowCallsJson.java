@@ -6,11 +6,11 @@ import org.mdlagent.profiler.report.profile.SlowCall;
 import org.mdlagent.profiler.text.JsonWriter;
 
 /// Slow calls in the report for scripts.
-final class SlowCallsJson {
+public final class SlowCallsJson {
     private SlowCallsJson() {}
 
     /// Writes the member `slow`, if the session keeps slow calls.
-    static void write(SlowCall.All slow, JsonWriter json) throws IOException {
+    public static void write(SlowCall.All slow, JsonWriter json) throws IOException {
         if (slow.equals(SlowCall.All.NONE)) {
             return;
         }

@@ -12,6 +12,7 @@ import java.util.function.IntPredicate;
 import org.mdlagent.profiler.report.format.JsonReport;
 import org.mdlagent.profiler.report.format.ProfileNotes;
 import org.mdlagent.profiler.report.format.ShortName;
+import org.mdlagent.profiler.report.format.SlowCallsJson;
 import org.mdlagent.profiler.report.profile.CallEdge;
 import org.mdlagent.profiler.report.profile.CallTree;
 import org.mdlagent.profiler.report.profile.CodeFrame;
@@ -22,6 +23,7 @@ import org.mdlagent.profiler.report.profile.MetricValue;
 import org.mdlagent.profiler.report.profile.Profile;
 import org.mdlagent.profiler.report.profile.ProfileOrder;
 import org.mdlagent.profiler.report.profile.SampledThread;
+import org.mdlagent.profiler.report.profile.SlowCall;
 import org.mdlagent.profiler.report.profile.TimedCall;
 import org.mdlagent.profiler.report.slice.Timeline;
 import org.mdlagent.profiler.text.JsonWriter;
@@ -41,6 +43,7 @@ public final class HtmlReport {
             "heat.js",
             "phases.js",
             "calls.js",
+            "slow.js",
             "metrics.js",
             "report.js");
 
@@ -61,16 +64,18 @@ public final class HtmlReport {
     public static void write(
             Profile profile, Timeline timeline, List<TimedCall> calls, ProfileOrder order, int limit, Appendable out)
             throws IOException {
-        write(profile, timeline, calls, List.of(), order, limit, out);
+        write(profile, timeline, calls, SlowCall.All.NONE, List.of(), order, limit, out);
     }
 
     /// Writes the report with source lines.
     ///
+    /// @param slow    slow calls, if the session keeps them
     /// @param sources of functions of the profile
     public static void write(
             Profile profile,
             Timeline timeline,
             List<TimedCall> calls,
+            SlowCall.All slow,
             List<FunctionSource> sources,
             ProfileOrder order,
             int limit,
@@ -81,6 +86,7 @@ public final class HtmlReport {
         List<FunctionProfile> functions = order.first(limit, profile.functions());
         data(profile, timeline, order, functions, Choice.ALL, json);
         calls(calls, functions, json);
+        SlowCallsJson.write(slow, json);
         samples(profile.paths(), json);
         sources(sources, functions, json);
         json.endObject();

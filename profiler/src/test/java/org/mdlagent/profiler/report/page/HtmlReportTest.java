@@ -28,6 +28,7 @@ import org.mdlagent.profiler.report.profile.FunctionSource;
 import org.mdlagent.profiler.report.profile.Profile;
 import org.mdlagent.profiler.report.profile.ProfileOrder;
 import org.mdlagent.profiler.report.profile.Profiles;
+import org.mdlagent.profiler.report.profile.SlowCall;
 import org.mdlagent.profiler.report.session.SessionImage;
 import org.mdlagent.profiler.report.session.SessionReader;
 import org.mdlagent.profiler.report.slice.TimeSlice;
@@ -103,7 +104,8 @@ public class HtmlReportTest {
                 6,
                 List.of("{", "  if (a < b) {"));
         StringBuilder out = new StringBuilder();
-        HtmlReport.write(profile, Timeline.NONE, List.of(), List.of(source), ProfileOrder.TOTAL, 100, out);
+        HtmlReport.write(
+                profile, Timeline.NONE, List.of(), SlowCall.All.NONE, List.of(source), ProfileOrder.TOTAL, 100, out);
         JsonNode shown = data(out.toString()).at("/sources/0");
 
         assertThat(shown.at("/file").asText()).isEqualTo("/src/work.c");

@@ -18,10 +18,12 @@ import org.mdlagent.profiler.report.file.SessionFormatException;
 import org.mdlagent.profiler.report.format.JsonReport;
 import org.mdlagent.profiler.report.format.SlowCallsTable;
 import org.mdlagent.profiler.report.format.TraceReport;
+import org.mdlagent.profiler.report.page.HtmlReport;
 import org.mdlagent.profiler.report.profile.EventCounts;
 import org.mdlagent.profiler.report.profile.Profile;
 import org.mdlagent.profiler.report.profile.ProfileOrder;
 import org.mdlagent.profiler.report.profile.SlowCall;
+import org.mdlagent.profiler.report.slice.Timeline;
 
 class SlowCallReaderTest {
     private static final long MILLI = 1_000_000;
@@ -169,7 +171,7 @@ class SlowCallReaderTest {
     }
 
     @Test
-    void shouldWriteThemAsJsonAndAsTrace() throws IOException {
+    void shouldWriteThemAsJsonAsTraceAndIntoThePage() throws IOException {
         request();
         image.slowWait(table, TID, 3, 115 * MILLI, 127 * MILLI);
         Read read = read();
@@ -178,9 +180,12 @@ class SlowCallReaderTest {
 
         JsonReport.write(read.profile, List.of(), List.of(), read.slow, EventCounts.NONE, ProfileOrder.TOTAL, 10, json);
         TraceReport.write(read.profile.session(), TraceReport.calls(read.slow), read.slow, Map.of(), trace);
+        StringBuilder page = new StringBuilder();
+        HtmlReport.write(read.profile, Timeline.NONE, List.of(), read.slow, List.of(), ProfileOrder.TOTAL, 10, page);
 
         JsonNode slow = new ObjectMapper().readTree(json.toString()).get("slow");
         assertThat(slow.get("count").asInt()).isEqualTo(5);
+        assertThat(page.toString().replaceAll("\\s", "")).contains("\"slow\":{\"count\":5,");
         JsonNode main = slow.get("calls").get(2);
         assertThat(main.get("function").asText()).isEqualTo("main");
         assertThat(main.get("waitedNanos").asLong()).isEqualTo(31 * MILLI);
