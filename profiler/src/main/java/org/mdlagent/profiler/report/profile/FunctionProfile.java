@@ -23,6 +23,9 @@ public record FunctionProfile(
     /// Relative error above which an estimate of time is not shown: it may be zero.
     private static final double ERROR_MAX = 1;
 
+    /// An error times this is exceeded once in 10,000 times.
+    private static final double SURE = 2;
+
     /// The same limit for calls; even their order of magnitude is useful.
     private static final double CALLS_ERROR_MAX = 10;
 
@@ -154,8 +157,16 @@ public record FunctionProfile(
     /// SELF if it may be shown; empty if TOTAL is.
     public OptionalLong shownSelfNanos() {
         boolean unknown =
-                times.selfError.orElse(0) > ERROR_MAX || shownTotalNanos().isEmpty();
+                times.selfError.orElse(0) > ERROR_MAX || shownTotalNanos().isEmpty() || lacksCallees();
         return unknown ? OptionalLong.empty() : times.selfNanos;
+    }
+
+    /// Whether samples of the CPU time saw callees whose calls were never timed: then an estimated SELF contains them.
+    private boolean lacksCallees() {
+        double most = times.totalNanos.orElse(0) * (1 + SURE * times.totalError.orElse(0));
+        double least = cpu.totalNanos.orElse(0) * (1 - SURE * cpu.totalError.orElse(0));
+        double own = cpu.selfNanos.orElse(0) * (1 + SURE * cpu.selfError.orElse(0));
+        return times.selfError.isPresent() && times.selfNanos.orElse(0) > most - (least - own);
     }
 
     /// The error of TOTAL, if it is shown.

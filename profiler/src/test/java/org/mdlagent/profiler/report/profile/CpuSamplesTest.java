@@ -86,6 +86,24 @@ class CpuSamplesTest {
         assertThat(sure.shownCpuError()).hasValue(1);
     }
 
+    /// A callee whose calls were never timed is not subtracted from SELF; samples see it.
+    @Test
+    void shouldNotShowASelfTimeThatContainsCallees() {
+        OptionalDouble error = OptionalDouble.of(0.05);
+        FunctionProfile estimated =
+                Profiles.function("f", 100).withSelf(95, OptionalDouble.of(0), OptionalDouble.of(1));
+        FunctionProfile counted =
+                Profiles.function("f", 100).withSelf(95, OptionalDouble.empty(), OptionalDouble.empty());
+        FunctionProfile.Times ofCallees =
+                new FunctionProfile.Times(OptionalLong.of(90), error, OptionalLong.of(1), error);
+
+        assertThat(estimated.shownSelfNanos()).hasValue(95);
+        assertThat(estimated.withCpu(ofCallees).shownSelfNanos()).isEmpty();
+        assertThat(estimated.withCpu(ofCallees).shownSelfError()).isEmpty();
+        assertThat(estimated.withCpu(90, 0.05).shownSelfNanos()).hasValue(95);
+        assertThat(counted.withCpu(ofCallees).shownSelfNanos()).hasValue(95);
+    }
+
     @Test
     void shouldStayWithAFunctionWhoseTimesAreCorrectedAndNotWithOneThatIsMeasuredOtherwise() {
         FunctionProfile function = Profiles.function("f", 10).withCpu(4_000, 0.5);
