@@ -52,6 +52,7 @@ put_files() {
     put "$root/native-shim/target/cmake/mdl-calibrate-trial" "$dist/lib/mdl-calibrate-trial" 755
     put "$root/native-shim/target/cmake/mdl-inject" "$dist/lib/mdl-inject" 755
     put "$root/native-shim/target/cmake/libmdldemangle.so" "$dist/lib/libmdldemangle.so" 755
+    put "$root/native-shim/target/cmake/libmdlkept.so" "$dist/lib/libmdlkept.so" 755
     for library in libZydis.so.4.0 libZycore.so.1.4; do
         file=$(/sbin/ldconfig -p | sed -n "s/^[[:space:]]*$library .*x86-64.* => //p" | head -n 1)
         [ -n "$file" ] || { say "$library is missing: apt-get install libzydis-dev libzycore-dev" >&2; exit 1; }

@@ -28,7 +28,7 @@ mkdir -p "$tree"/usr/{bin,include,lib/mdlagent} "$tree/DEBIAN" "$share"/{man,bas
 cp -a "$dist"/{bin,include,lib,runtime} "$tree/usr/lib/mdlagent/"
 chmod -R u=rwX,go=rX "$tree/usr"
 find "$tree/usr/lib/mdlagent" -name '*.so*' -exec chmod a-x {} +
-strip --strip-unneeded -p "$tree"/usr/lib/mdlagent/lib/{libmdlagent.so,libmdldemangle.so,mdl-calibrate-trial,mdl-inject}
+strip --strip-unneeded -p "$tree"/usr/lib/mdlagent/lib/{libmdlagent.so,libmdldemangle.so,libmdlkept.so,mdl-calibrate-trial,mdl-inject}
 ln -s ../lib/mdlagent/bin/mdl "$tree/usr/bin/mdl"
 ln -s ../lib/mdlagent/include/fastinst.h "$tree/usr/include/fastinst.h"
 

@@ -24,6 +24,7 @@
 #include "os/glibc.h"
 #include "os/sys.h"
 #include "process/threads.h"
+#include "session/directories.h"
 #include "session/file.h"
 #include "session/life.h"
 #include "session/log.h"

@@ -35,15 +35,6 @@ int memory_file_create(const char *name, uint64_t bytes);
 /* Opens such a file: a descriptor for reading, or -errno. */
 int memory_file_open(const char *name);
 void memory_file_remove(const char *name);
-/* Creates a directory and its parents, accessible to their owner only: 0 or -errno. */
-int session_make_directories(const char *path);
-/* The user's private directory below `root`, where any user may have created an entry of that name before: 0 or -errno. */
-int private_directory(const char *root, char *path, size_t capacity);
-/*
- * Restores the mode of an entry that we have just created, if the umask removed its owner's rights: 0 or -errno. Follows no
- * link.
- */
-int repair_mode(int directory, const char *name, mode_t mode);
 const char *error_name(int error);
 
 #endif

@@ -1,7 +1,7 @@
 #include "session/image_cache.h"
 
 #include "os/library.h"
-#include "session/file.h"
+#include "session/directories.h"
 #include "session/options.h"
 
 #include <dirent.h>

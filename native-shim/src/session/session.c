@@ -6,6 +6,7 @@
 #include "os/self.h"
 #include "os/sys.h"
 #include "session/apart.h"
+#include "session/directories.h"
 #include "session/file.h"
 #include "session/kin.h"
 #include "session/log.h"

@@ -16,7 +16,7 @@ import org.mdlagent.arch.layout.KernelEvent;
 /// Every function has at most three integer parameters and at most one integer result, so one native method calls all
 /// of them: the System V calling convention ignores additional argument registers. The shim registers that method.
 /// Foreign functions would cost 30 ms of CPU at each start, because method handles are made when they are linked.
-public final class NativeApi implements CodeWriter {
+public final class NativeApi implements CodeWriter, KeptFiles {
     /// `FASTINST_NO_PROBE` of `fastinst.h`: a status of [#attach] and [#snippets].
     public static final int NO_PROBE = 2;
 
@@ -596,9 +596,7 @@ public final class NativeApi implements CodeWriter {
         }
     }
 
-    /// The file of the user that keeps facts of this name; null if there is none, or if others may have written it.
-    ///
-    /// @param name lower-case hexadecimal digits
+    @Override
     public byte @Nullable [] readKept(String name) {
         try (NativeBuffer ofName = NativeBuffer.of(name)) {
             long size = call(function(ApiDescriptor.KEPT_READ), ofName.address(), 0, 0);
@@ -612,12 +610,12 @@ public final class NativeApi implements CodeWriter {
         }
     }
 
-    /// Writes that file. A failure is no error.
-    public void writeKept(String name, byte[] bytes) {
+    @Override
+    public long writeKept(String name, byte[] bytes) {
         try (NativeBuffer ofName = NativeBuffer.of(name);
                 NativeBuffer copy = NativeBuffer.of(bytes.length)) {
             Memory.put(copy.address(), bytes);
-            long unused = call(function(ApiDescriptor.KEPT_WRITE), ofName.address(), copy.address(), bytes.length);
+            return call(function(ApiDescriptor.KEPT_WRITE), ofName.address(), copy.address(), bytes.length);
         }
     }
 

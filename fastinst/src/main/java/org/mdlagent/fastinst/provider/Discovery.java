@@ -22,13 +22,16 @@ import org.mdlagent.arch.shim.NativeApi;
 public final class Discovery {
     private static final long PAGE = 4096;
 
+    /// The shim sets this property where its build tells which code finds the facts.
+    private static final boolean FACTS_ARE_KEPT = Boolean.getBoolean("mdl.facts");
+
     private final NativeApi api;
     private final InstructionSet instructions;
     private final List<String> notes;
     private final List<ProbeProvider> providers;
 
     private final BareEntryProvider bare;
-    private final KeptFacts kept;
+    private final @Nullable KeptFacts kept;
 
     /// Images with requested functions.
     private final Map<LoadedImage, OpenFile> demanded = new HashMap<>();
@@ -59,7 +62,7 @@ public final class Discovery {
         this.api = api;
         this.instructions = instructions;
         this.notes = notes;
-        kept = new KeptFacts(api);
+        kept = FACTS_ARE_KEPT ? new KeptFacts(api) : null;
         first = Set.copyOf(images);
         String functionHooks = null;
         String profilingHooks = null;
@@ -120,7 +123,9 @@ public final class Discovery {
 
     /// Writes what was found out about files, for the next start.
     public void keepFacts() {
-        kept.write();
+        if (kept != null) {
+            long unused = kept.write(); // without them, the next start takes longer
+        }
     }
 
     private @Nullable ImageProbes discover(LoadedImage image, ElfFile elf) throws IOException {

@@ -88,7 +88,14 @@ public final class StackArguments implements AutoCloseable {
 
     /// Adds an image.
     public Image add(ElfFile elf) {
-        return add(elf, null);
+        return add(elf, (KeptFacts) null);
+    }
+
+    /// Adds an image.
+    ///
+    /// @param kept keeps what is found in its code; null: nothing
+    public Image add(ElfFile elf, @Nullable KeptFacts kept) {
+        return add(elf, kept == null ? null : kept.source);
     }
 
     /// Adds an image.

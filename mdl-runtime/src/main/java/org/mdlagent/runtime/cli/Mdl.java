@@ -38,6 +38,7 @@ import org.mdlagent.runtime.cli.run.ChildProcess;
 import org.mdlagent.runtime.cli.run.CollectCommand;
 import org.mdlagent.runtime.cli.run.DoctorCommand;
 import org.mdlagent.runtime.cli.run.MeasureOptions;
+import org.mdlagent.runtime.cli.run.PrepareCommand;
 import org.mdlagent.runtime.cli.run.RunCommand;
 import org.mdlagent.runtime.cli.session.SessionStore;
 import org.mdlagent.runtime.cli.terminal.CommandFailure;
@@ -86,6 +87,7 @@ public final class Mdl implements Callable<Integer>, CommandContext {
             WatchCommand.class,
             PointsCommand.class,
             DoctorCommand.class,
+            PrepareCommand.class,
             CompileCommand.class,
             ManualCommand.class);
 

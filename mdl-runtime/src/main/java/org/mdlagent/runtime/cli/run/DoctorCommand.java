@@ -423,7 +423,8 @@ public final class DoctorCommand implements Callable<Integer> {
                             elf,
                             new DecoderLibrary(libraries)::decode,
                             new Demangler(mdl.installation().demangler())::demangle,
-                            BareEntryProvider.covered(name)),
+                            BareEntryProvider.covered(name),
+                            null),
                     this::say);
         } catch (IOException e) {
             say(Finding.STOP, "probes", "its functions cannot be found: " + e.getMessage());

@@ -24,6 +24,7 @@ import org.mdlagent.arch.site.LengthDecoder;
 import org.mdlagent.arch.site.Refusal;
 import org.mdlagent.arch.site.StackUse;
 import org.mdlagent.fastinst.provider.FunctionEntries;
+import org.mdlagent.fastinst.provider.KeptFacts;
 import org.mdlagent.fastinst.provider.KeyedRuntime;
 import org.mdlagent.fastinst.provider.StackArguments;
 
@@ -61,13 +62,18 @@ record EntryCensus(
 
     /// @param demangler of C++ names
     /// @param covered what happens to threads stopped at instructions that a jump covers
+    /// @param kept keeps what is found in the file's code; null: nothing
     static EntryCensus of(
-            ElfFile elf, LengthDecoder decoder, UnaryOperator<String> demangler, EntryPuns.Covered covered)
+            ElfFile elf,
+            LengthDecoder decoder,
+            UnaryOperator<String> demangler,
+            EntryPuns.Covered covered,
+            @Nullable KeptFacts kept)
             throws IOException {
         InstructionSet instructions = InstructionSet.host();
         try (StackArguments proof =
                 new StackArguments(instructions.search(), decoder, demangler, known -> libraries(elf))) {
-            return of(FunctionEntries.of(elf, instructions.search(), proof.add(elf)), elf, decoder, covered);
+            return of(FunctionEntries.of(elf, instructions.search(), proof.add(elf, kept)), elf, decoder, covered);
         }
     }
 
