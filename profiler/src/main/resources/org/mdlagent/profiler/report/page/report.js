@@ -208,7 +208,15 @@ const COLUMNS = [
     draw: (f, cell) => cell.append(f.rate === undefined || isCoverage() || !saysCalls(f) ? "-" : `${count(f.rate)}/s`),
   },
   { key: "cpuNanos", title: "CPU", width: [150, 88], rank: 2, draw: drawCpu },
-  { key: "selfNanos", title: "Self", width: [140, 88], rank: 5, draw: share("selfNanos") },
+  {
+    key: "selfNanos",
+    title: "Self",
+    width: [140, 88],
+    rank: 5,
+    // In a sampled session CPU replaces it, which covers every function.
+    has: (f) => f.selfNanos !== undefined && (data.exact || data.cpu === undefined),
+    draw: share("selfNanos"),
+  },
   {
     key: "totalNanos",
     title: "Total",
