@@ -10,6 +10,7 @@ import org.mdlagent.arch.elf.ElfFile;
 import org.mdlagent.arch.shim.DecoderLibrary;
 import org.mdlagent.fastinst.provider.BareEntryProvider;
 import org.mdlagent.fastinst.provider.KeptFacts;
+import org.mdlagent.profiler.text.ForeignText;
 import org.mdlagent.runtime.cli.context.CommandContext;
 import org.mdlagent.runtime.cli.context.Installation;
 import org.mdlagent.runtime.cli.names.Demangler;
@@ -47,16 +48,22 @@ public final class PrepareCommand implements Callable<Integer> {
         Path mdlState = Objects.requireNonNull(mdl.store().root().getParent());
         KeptFacts kept = new KeptFacts(new KeptLibrary(
                 installation.library().resolveSibling("libmdlkept.so"), Objects.requireNonNull(mdlState.getParent())));
+        DecoderLibrary decoder;
+        try {
+            decoder = new DecoderLibrary(installation.library().resolveSibling(""));
+        } catch (IllegalArgumentException e) {
+            throw CommandFailure.failed("there is no decoder: " + e.getMessage(), "install mdl again");
+        }
         int status = 0;
         for (Path file : files) {
-            if (!prepare(file, kept)) {
+            if (!prepare(file, decoder, kept)) {
                 status = CommandFailure.FAILED;
             }
         }
         return status;
     }
 
-    private boolean prepare(Path file, KeptFacts kept) {
+    private boolean prepare(Path file, DecoderLibrary decoder, KeptFacts kept) {
         try (ElfFile elf = ElfFile.open(file)) {
             String reason = elf.buildId() == null
                     ? "it has no build id"
@@ -66,10 +73,9 @@ public final class PrepareCommand implements Callable<Integer> {
             if (reason != null) {
                 return fail("nothing can be kept about " + file + ": " + reason, null);
             }
-            Path libraries = mdl.installation().library().resolveSibling("");
             EntryCensus census = EntryCensus.of(
                     elf,
-                    new DecoderLibrary(libraries)::decode,
+                    decoder::decode,
                     new Demangler(mdl.installation().demangler())::demangle,
                     BareEntryProvider.covered(file.toString()),
                     kept);
@@ -79,7 +85,11 @@ public final class PrepareCommand implements Callable<Integer> {
                         "facts about " + file + " cannot be kept: " + Posix.message(Math.toIntExact(-error)),
                         "set XDG_STATE_HOME to a directory that you can write to, here and for the program");
             }
-            mdl.console().out().printf("%s: %,d functions are examined%n", file, census.functions());
+            mdl.console()
+                    .out()
+                    .printf(
+                            "%s: %,d functions are examined%n",
+                            ForeignText.printable(file.toString()), census.functions());
             return true;
         } catch (IOException e) {
             return fail(String.valueOf(e.getMessage()), null);
