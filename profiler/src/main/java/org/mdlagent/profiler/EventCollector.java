@@ -9,7 +9,7 @@ import org.mdlagent.profiler.cpu.EventSamples;
 ///
 /// Used by one thread, the agent's.
 public final class EventCollector implements Collector {
-    /// Interval between looks: 26,000 events of a processor find room in its ring ([EventSamples]).
+    /// Interval between looks: a processor's ring has room for up to 26,000 events (`pc_samples.c`).
     private static final double LOOK_NANOS = 20e6;
 
     private final NativeApi api;

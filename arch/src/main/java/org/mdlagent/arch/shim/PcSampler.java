@@ -7,8 +7,7 @@ import org.mdlagent.arch.layout.PcPlaceDescriptor;
 
 /// Samples of program counters and call paths in user mode, taken by the kernel per period of CPU time
 /// (`perf_event_open(2)`), or at each event of another kind. Threads get no signals and do no work. The shim unwinds
-/// their stacks and counts paths
-/// in the session. Used by the agent's thread.
+/// their stacks and counts paths in the session. Used by the agent's thread.
 public final class PcSampler {
 
     /// The frame of unknown code.
