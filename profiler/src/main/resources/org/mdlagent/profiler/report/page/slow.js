@@ -33,7 +33,8 @@ function drawSlow() {
   const shown = calls.filter(matches).slice(0, TREES);
   byId("count").textContent = plural(shown.length, "slow call", "slow calls");
   const threshold = thresholdNanos ? `of ${duration(thresholdNanos)} or more` : "beyond their function's own p99.9";
-  byId("slow-says").textContent = `${plural(number, "call", "calls")} ${threshold}`
+  const all = number > calls.length ? ` (${grouped(number)} in all: also those inside and around them, and older ones)` : "";
+  byId("slow-says").textContent = `${plural(calls.length, "slow call", "slow calls")} ${threshold}${all}`
     + (cut > 0 ? `; ${plural(cut, "lacks", "lack")} some of their first callees` : "")
     + ". Own: without the calls below. Waited: off the processors, at least.";
   byId("slow-trees").querySelector("tbody").replaceChildren(...shown.flatMap((call) => slowRows(call, 0)));
