@@ -13,7 +13,7 @@ import org.mdlagent.profiler.report.profile.SessionFacts;
 ///
 /// A total is a product of two estimates, the calls and their mean duration (delta method). If few calls were
 /// timed, Student's distribution widens the interval. To the random error are added: the variation of a
-/// probe's cost per call; and waits for processors, which are few and long, so that a sample may miss them
+/// probe's cost per call; and waits for processors, which are few and long, so that a small sample may miss them
 /// all, and which are assumed to occur in proportion to CPU time. For self times, the error of the callers'
 /// shares is included.
 public final class TotalErrors {
@@ -30,6 +30,10 @@ public final class TotalErrors {
     private static final double PROBE_PART = 0.15;
 
     private static final double PROBE_NANOS_MAX = 50;
+
+    /// A long wait for a processor: a period of the kernel's CPU bandwidth control. Shorter waits are more, so that a
+    /// sample tells more of them.
+    private static final double WAIT_NANOS = 100e6;
 
     private final List<FunctionProfile> functions;
 
@@ -104,19 +108,19 @@ public final class TotalErrors {
 
     /// Half-width of the 95 % interval, in nanoseconds.
     public OptionalDouble ofTotal(int function) {
-        return halfWidth(ofTotal[function], functions.get(function), 0);
+        return halfWidth(ofTotal[function], function, 0);
     }
 
     public OptionalDouble ofSelf(int function) {
-        return halfWidth(ofTotal[function] + ofCallees[function], functions.get(function), callsOfCallees[function]);
+        return halfWidth(ofTotal[function] + ofCallees[function], function, callsOfCallees[function]);
     }
 
-    private OptionalDouble halfWidth(double square, FunctionProfile function, double callsOfCallees) {
+    private OptionalDouble halfWidth(double square, int index, double callsOfCallees) {
+        FunctionProfile function = functions.get(index);
         double mean = (double) function.totalNanos().orElse(0) / Math.max(1, function.calls());
         double ofEach = Math.clamp(PROBE_PART * mean, PROBE_NANOS, PROBE_NANOS_MAX);
         double byProbes = ofEach * function.calls() + PROBE_NANOS * callsOfCallees;
-        double byWaiting =
-                function.eachTimed() ? 0 : waited * function.totalNanos().orElse(0);
+        double byWaiting = function.eachTimed() ? 0 : ofWaits(index);
         double byClock = CLOCK_PART * function.totalNanos().orElse(0);
         double callsError = function.callsError().orElse(0);
         double byPrediction = (callsError - Confidence.ofChance(callsError))
@@ -124,6 +128,16 @@ public final class TotalErrors {
         return Double.isNaN(square)
                 ? OptionalDouble.empty()
                 : OptionalDouble.of(Math.sqrt(square) + byProbes + byWaiting + byClock + byPrediction);
+    }
+
+    /// Half-width of the 95 % interval of the waits within a function's calls, of which a sample of calls meets a
+    /// binomial number; at most their upper bound.
+    private double ofWaits(int index) {
+        FunctionProfile function = functions.get(index);
+        double most = waited * function.totalNanos().orElse(0);
+        double part = Math.min(1, independent[index] / Math.max(1, function.calls()));
+        double met = part * most / WAIT_NANOS;
+        return most * Math.min(1, 2 * Math.sqrt((1 - part) / Math.max(Double.MIN_NORMAL, met)));
     }
 
     private double squareOf(int index) {

@@ -124,6 +124,24 @@ class TotalErrorsTest {
         assertThat(here.ofTotal(1)).isEqualTo(elsewhere.ofTotal(1));
     }
 
+    /// Of CALLS of 1 ms half of the time are waits, and half of the calls are timed.
+    @Test
+    void shouldKnowWaitsThatManyOfTheTimedCallsHaveMet() throws Exception {
+        SessionImage image = SessionImage.sampledSample();
+        image.putLong(HeaderDescriptor.WAITED, Double.doubleToLongBits(0.5));
+        SessionFacts busy = Profiles.read(image, directory).session();
+        FunctionProfile half =
+                function(LongStream.generate(() -> 1_000_000).limit(CALLS / 2).toArray(), false);
+
+        TotalErrors here = new TotalErrors(List.of(half), busy);
+        TotalErrors elsewhere = new TotalErrors(List.of(half), sampled);
+
+        double total = half.totalNanos().orElseThrow();
+        assertThat((here.ofTotal(0).orElseThrow() - elsewhere.ofTotal(0).orElseThrow()) / total)
+                .isCloseTo(0.5 * 2 * Math.sqrt(0.5 / (0.5 * 0.5 * total / 100e6)), within(1e-6))
+                .isLessThan(0.25);
+    }
+
     @Test
     void shouldSayNothingOfASingleCall() {
         FunctionProfile function = function(new long[] {1000}, false);
