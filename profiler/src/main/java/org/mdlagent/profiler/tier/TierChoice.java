@@ -10,8 +10,7 @@ import org.mdlagent.profiler.figures.ProbeCost;
 /// Functions that are too frequent even for that are sliced. The cost of a function is that of its calls; its
 /// worth is its share of the program's time, if known, plus a constant. Functions are taken in the order of
 /// worth per cost, as long as they fit into their tier's share of the budget (the greedy solution: Dantzig,
-/// "Discrete-Variable Extremum Problems", Operations Research 5, 1957). For counting, the constant is higher than
-/// for timing: slices say little about rare functions, and each one in a slice makes all slices rarer.
+/// "Discrete-Variable Extremum Problems", Operations Research 5, 1957).
 ///
 /// Hysteresis: a function may stay in its tier at a higher cost than that at which others enter.
 ///
@@ -42,15 +41,12 @@ public final class TierChoice {
     private static final double TIMED_MIN = 60;
     private static final double TIMED_MAX = 1000;
 
-    /// Constant worth of timing each function, as a share of the program's time, and its limit for all functions
+    /// Constant worth of each function, as a share of the program's time, and its limit for all functions
     /// together. Without the limit, a function with a tenth of the time would rank behind thousands of rare
     /// ones.
     private static final double WORTH = 1e-4;
 
     private static final double WORTH_OF_ALL = 0.1;
-
-    /// Constant worth of counting all functions.
-    private static final double COUNTED_WORTH_OF_ALL = 1;
 
     /// Bits for a function's number in a key.
     private static final int NUMBER_BITS = 22;
@@ -86,10 +82,7 @@ public final class TierChoice {
     void choose(double[] rates, double[] shares, int[] means, double income, double seconds, int most) {
         double stay = seconds < SHORT_SECONDS ? STAY_SHORT : STAY;
         list(rates);
-        rank(
-                function -> price(exactTicks(rates[function]), means[function] == EXACT),
-                shares,
-                Math.min(WORTH, WORTH_OF_ALL / called));
+        rank(function -> price(exactTicks(rates[function]), means[function] == EXACT), shares);
         double spent = 0;
         int room = most;
         int left = 0;
@@ -106,10 +99,7 @@ public final class TierChoice {
             }
         }
         ranks = left;
-        rank(
-                function -> price(countedTicks(rates[function]), means[function] != SLICED),
-                shares,
-                COUNTED_WORTH_OF_ALL / called);
+        rank(function -> price(countedTicks(rates[function]), means[function] != SLICED), shares);
         count(spent, rates, means, income, stay, room);
     }
 
@@ -151,9 +141,8 @@ public final class TierChoice {
     }
 
     /// Sorts the list by cost per worth, cheapest first.
-    ///
-    /// @param worth the constant worth of a function
-    private void rank(IntToDoubleFunction ticks, double[] shares, double worth) {
+    private void rank(IntToDoubleFunction ticks, double[] shares) {
+        double worth = Math.min(WORTH, WORTH_OF_ALL / called);
         for (int rank = 0; rank < ranks; rank++) {
             int function = function(rank);
             double price = ticks.applyAsDouble(function) / (worth + shares[function]);

@@ -104,22 +104,6 @@ class TierChoiceTest {
         assertThat(chosen[7]).isPositive();
     }
 
-    /// Slices count a frequent function well, and rare ones badly.
-    @Test
-    void shouldCountRareFunctionsBeforeAFrequentOneWithMuchOfTheTime() {
-        double[] rates = new double[251];
-        double[] shares = new double[rates.length];
-        Arrays.fill(rates, 80);
-        rates[250] = 0.9e6;
-        shares[250] = 0.1;
-        int[] chosen = new int[rates.length];
-
-        choice.choose(rates, shares, chosen, INCOME, 1, ROOM);
-
-        assertThat(Arrays.copyOf(chosen, 250)).doesNotContain(TierChoice.SLICED);
-        assertThat(chosen[250]).isEqualTo(TierChoice.SLICED);
-    }
-
     @Test
     void shouldTimeSomeHundredCallsOfACountedFunctionEachSecond() {
         int[] means = chosen(250_000);
