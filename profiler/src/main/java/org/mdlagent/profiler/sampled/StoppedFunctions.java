@@ -1,10 +1,13 @@
 package org.mdlagent.profiler.sampled;
 
+import java.util.HashSet;
+import java.util.Set;
 import org.mdlagent.profiler.tier.Tiers;
 
 /// Decides which of the functions that a thread has stopped, because it could not afford them
 /// ([org.mdlagent.profiler.tier.Allowance]), go on as before: a thread stops the function it is about to
-/// call, which need not be the expensive one. The others are sliced.
+/// call, which need not be the expensive one. The others are sliced, and so is a function that is stopped again: it
+/// would be off most of the time, and its calls unknown.
 final class StoppedFunctions {
     /// A function that costs less than this share of the budget goes on, as long as all such functions
     /// together cost less than the second share.
@@ -22,6 +25,9 @@ final class StoppedFunctions {
     /// Cost of functions that went on since tiers were last chosen, as a share of the program's time.
     private double goingOn;
 
+    /// These functions.
+    private final Set<Integer> wentOn = new HashSet<>();
+
     StoppedFunctions(Tiers tiers, double budget, double ticksPerNano) {
         this.tiers = tiers;
         this.budget = budget;
@@ -31,6 +37,7 @@ final class StoppedFunctions {
     /// Tiers have been chosen anew; their costs include these functions.
     void forget() {
         goingOn = 0;
+        wentOn.clear();
     }
 
     /// Functions that go on must also be cheap together.
@@ -39,7 +46,10 @@ final class StoppedFunctions {
     boolean goesOn(int function, double rate) {
         double part = tiers.price(function) / ticksPerNano * Math.max(rate, tiers.rate(function));
         boolean suits = part < CHEAP_PART * budget || rate <= RISE * tiers.rate(function);
-        boolean goesOn = tiers.isCounted(function) && suits && goingOn + part < CHEAP_PART_OF_ALL * budget;
+        boolean goesOn = tiers.isCounted(function)
+                && suits
+                && goingOn + part < CHEAP_PART_OF_ALL * budget
+                && wentOn.add(function);
         goingOn += goesOn ? part : 0;
         return goesOn;
     }
