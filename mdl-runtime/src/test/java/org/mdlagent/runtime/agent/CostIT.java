@@ -161,7 +161,7 @@ class CostIT {
             process.destroyForcibly().waitFor();
         }
         String log = Files.readString(session.resolve("agent.log"));
-        assertThat(log).contains(" armed after ", "org.mdlagent.runtime.Agent source: shared objects file");
+        assertThat(log).contains(" armed after ", "org.mdlagent.runtime.agent.Agent source: shared objects file");
         String untilArmed = log.substring(0, log.indexOf(" armed after "));
         assertThat(untilArmed.lines().filter(line -> line.contains("source: __JVM_LookupDefineClass__")))
                 .isEmpty();
