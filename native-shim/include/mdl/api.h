@@ -200,7 +200,8 @@ struct mdl_api {
   uint64_t event_read;  /* 472 int64_t (int64_t descriptor): the count */
   uint64_t event_close; /* 480 void (int64_t descriptor) */
   uint64_t threads;     /* 488 int64_t (int64_t pid, uint32_t *tids, int64_t capacity): lists the threads of a process, without
-                               the agent's. Returns how many there are */
+                               the agent's. Returns how many there are; more than `capacity` if there is no room for all, the
+                               agent's included */
 
   /* Functions that the program calls in its libraries (imports.c). */
   uint64_t find_symbol;     /* 496 uint64_t (const char *symbol, const char *version): the address that the dynamic linker

@@ -312,16 +312,22 @@ uint32_t call_paths_node(const uint32_t *frames, size_t count) {
 
 void call_paths_add_wait(uint32_t node, uint64_t nanos) { node_row(node)->waits += nanos; }
 
+static void add_to(uint32_t node, uint64_t weight) {
+  *(node ? &node_row(node)->samples : &paths->table->left_out) += weight;
+}
+
 static void count_in(uint32_t frame, uint64_t weight) {
   paths->table->samples += weight;
   paths->table->squares += weight * weight;
   frame_row(frame)->samples += weight;
 }
 
-static void add_path(const uint32_t *frames, size_t count, const struct sample_facts *facts, uint64_t weight) {
+/* Returns the path's node, 0 if there is no room for it. */
+static uint32_t add_path(const uint32_t *frames, size_t count, const struct sample_facts *facts, uint64_t weight) {
   uint32_t node = call_paths_node(frames, count);
-  *(node ? &node_row(node)->samples : &paths->table->left_out) += weight;
+  add_to(node, weight);
   log_sample(facts, node, weight);
+  return node;
 }
 
 void call_paths_add(const uint32_t *frames, size_t count, const struct sample_facts *facts, uint64_t weight) {
@@ -356,10 +362,10 @@ void call_paths_count_of(int32_t tid, uint32_t frame, uint64_t weight) {
 }
 
 void call_paths_add_path_of(const uint32_t *frames, size_t count, const struct sample_facts *facts, uint64_t weight) {
-  add_path(frames, count, facts, weight);
+  uint32_t node = add_path(frames, count, facts, weight);
   struct owed *owed = owed_of(facts->tid, frames[0]);
   owed->samples -= (int64_t)weight;
-  owed->last = call_paths_node(frames, count);
+  owed->last = node;
 }
 
 void call_paths_settle(void) {
@@ -368,7 +374,7 @@ void call_paths_settle(void) {
     if (owed->samples > 0) {
       uint32_t frame = (uint32_t)owed->key;
       uint32_t node = owed->last ? owed->last : call_paths_node(&frame, 1);
-      *(node ? &node_row(node)->samples : &paths->table->left_out) += (uint64_t)owed->samples;
+      add_to(node, (uint64_t)owed->samples);
       paths->table->without_stack += (uint64_t)owed->samples;
       owed->samples = 0;
     }

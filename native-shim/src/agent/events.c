@@ -1,6 +1,6 @@
 /*
- * Counters of threads: events by perf_event_open(2). The agent's thread opens and reads them, so the counted
- * threads do no work, and the descriptors are the agent's own.
+ * Counters of threads: events by perf_event_open(2). The agent's thread opens and reads them, so the counted threads do no
+ * work, and the descriptors are the agent's own.
  *
  * An inherited counter also counts threads (and, if allowed, processes) that its thread and their descendants create later.
  * So one counter for each existing thread covers the whole program.
@@ -11,14 +11,11 @@
 #include "os/agent_threads.h"
 #include "os/self.h"
 #include "os/sys.h"
+#include "os/tasks.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/perf_event.h>
 #include <mdl/api.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -49,31 +46,19 @@ int64_t events_read(int64_t descriptor) {
 
 void events_close(int64_t descriptor) { close((int)descriptor); }
 
-/* All threads of a process. */
-static int64_t list_threads(int64_t pid, uint32_t *out, int64_t capacity) {
-  char path[32];
-  snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
-  int directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (directory < 0) {
-    return -errno;
+struct list {
+  uint32_t *out;
+  int64_t capacity, count;
+};
+
+static bool list_thread(pid_t process, pid_t thread, void *result) {
+  (void)process;
+  struct list *list = result;
+  if (list->count < list->capacity) {
+    list->out[list->count] = (uint32_t)thread;
   }
-  int64_t count = 0;
-  char entries[4096];
-  for (long length; (length = raw_syscall(SYS_getdents64, directory, entries, sizeof entries)) > 0;) {
-    for (long at = 0; at < length;) {
-      const struct dirent64 *entry = (const struct dirent64 *)(entries + at);
-      int tid = atoi(entry->d_name);
-      if (tid > 0) {
-        if (count < capacity) {
-          out[count] = (uint32_t)tid;
-        }
-        count++;
-      }
-      at += entry->d_reclen;
-    }
-  }
-  close(directory);
-  return count;
+  list->count++;
+  return true;
 }
 
 /* A new agent thread is in /proc before it has entered its id. So the list is made again until none was beginning. */
@@ -84,19 +69,18 @@ int64_t events_threads(int64_t pid, uint32_t *out, int64_t capacity) {
     if (i > 0) {
       usleep(PAUSE_MICROS);
     }
-    int64_t all = list_threads(pid, out, capacity);
-    if (pid != process_pid || all < 0) {
-      return all;
+    struct list all = {out, capacity, 0};
+    int error = tasks_each((pid_t)pid, list_thread, &all);
+    if (error || pid != process_pid || all.count > capacity) {
+      return error ? error : all.count;
     }
     agent_threads_counted(&sure);
     count = 0;
-    int64_t listed = all < capacity ? all : capacity;
-    for (int64_t k = 0; k < listed; k++) {
+    for (int64_t k = 0; k < all.count; k++) {
       if (!agent_threads_have((int)out[k])) {
         out[count++] = out[k];
       }
     }
-    count += all - listed;
   }
   return count;
 }

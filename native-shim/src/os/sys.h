@@ -11,8 +11,8 @@
 /* libc's syscall(), bypassing the wrapper in agent/syscall.c. */
 long raw_syscall(long number, ...);
 
-/* The kernel's soft limit, which may be larger than the one that the program has set (process/limits.c); RLIM_INFINITY for
- * none. */
+/* The soft limit as the kernel has it, RLIM_INFINITY if there is none. process/limits.c may keep it above the one that the
+ * program has set. */
 uint64_t kernel_limit(int resource);
 
 uint64_t clock_nanos(clockid_t clock);

@@ -2,9 +2,8 @@
 
 #include "os/process_stat.h"
 #include "os/sys.h"
+#include "os/tasks.h"
 
-#include <dirent.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,26 +29,6 @@ int wrapper_show_thread(int (*start)(void)) {
 
 void wrapper_hide_agent(void) { raw_syscall(SYS_prctl, PR_SET_NAME, "mdlagent ends", 0L, 0L, 0L); }
 
-/* Calls `look` for each thread of the process until it returns false. Does not use libc's directory streams, which
- * allocate. */
-static void each_thread(pid_t process, bool (*look)(pid_t process, pid_t thread, void *result), void *result) {
-  char path[PATH_BYTES], entries[2048];
-  snprintf(path, sizeof path, "/proc/%d/task", process);
-  int directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  bool more = directory >= 0;
-  for (long length; more && (length = raw_syscall(SYS_getdents64, directory, entries, sizeof entries)) > 0;) {
-    for (long at = 0; more && at < length;) {
-      const struct dirent64 *entry = (const struct dirent64 *)(entries + at);
-      int thread = atoi(entry->d_name);
-      more = thread == 0 || look(process, thread, result);
-      at += entry->d_reclen;
-    }
-  }
-  if (directory >= 0) {
-    close(directory);
-  }
-}
-
 static bool look_for_agent(pid_t process, pid_t thread, void *result) {
   char path[PATH_BYTES], name[NAME_BYTES + 1];
   snprintf(path, sizeof path, "/proc/%d/task/%d/comm", process, thread);
@@ -62,7 +41,7 @@ static bool look_for_agent(pid_t process, pid_t thread, void *result) {
 
 pid_t wrapper_agent_of(pid_t process) {
   pid_t found = 0;
-  each_thread(process, look_for_agent, &found);
+  tasks_each(process, look_for_agent, &found);
   return found;
 }
 
@@ -100,7 +79,7 @@ static bool collect_children(pid_t process, pid_t thread, void *result) {
 pid_t wrapper_only_child(pid_t process) {
   struct children children = {0, false};
   if (!had_children(process)) {
-    each_thread(process, collect_children, &children);
+    tasks_each(process, collect_children, &children);
   }
   return children.some_more ? 0 : children.one;
 }

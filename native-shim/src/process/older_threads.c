@@ -4,11 +4,10 @@
 #include "os/next.h"
 #include "os/signal_block.h"
 #include "os/sys.h"
+#include "os/tasks.h"
 #include "process/actions.h"
 #include "process/trap_bit.h"
 
-#include <dirent.h>
-#include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,23 +71,16 @@ static bool handlers_block_traps(void) {
   return false;
 }
 
+static bool look_for_block(pid_t process, pid_t thread, void *result) {
+  (void)process;
+  bool *some = result;
+  *some = !agent_threads_have_running(thread) && (blocks_traps(thread) || waits_with_mask(thread));
+  return !*some;
+}
+
 static bool threads_block_traps(void) {
   bool some = false;
-  char entries[TEXT_MAX];
-  int directory = open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (directory < 0) {
-    return true;
-  }
-  for (long length; (length = raw_syscall(SYS_getdents64, directory, entries, sizeof entries)) > 0;) {
-    for (long at = 0; at < length;) {
-      const struct dirent64 *entry = (const struct dirent64 *)(entries + at);
-      int thread = atoi(entry->d_name);
-      some |= thread != 0 && !agent_threads_have_running(thread) && (blocks_traps(thread) || waits_with_mask(thread));
-      at += entry->d_reclen;
-    }
-  }
-  close(directory);
-  return some;
+  return tasks_each(0, look_for_block, &some) != 0 || some;
 }
 
 bool older_threads_may_trap(void) {

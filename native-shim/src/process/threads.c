@@ -12,15 +12,14 @@
 #include "os/process_stat.h"
 #include "os/self.h"
 #include "os/sys.h"
+#include "os/tasks.h"
 #include "os/thread_end.h"
 #include "process/masks.h"
 #include "record/thread.h"
 #include "session/apart.h"
 #include "session/family.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,24 +48,18 @@ struct tasks {
   int of_application; /* without main */
 };
 
+static bool count_task(pid_t process, pid_t thread, void *result) {
+  (void)process;
+  struct tasks *tasks = result;
+  tasks->listed++;
+  tasks->of_application += thread != getpid() && !agent_threads_have_running(thread);
+  return true;
+}
+
 /* This process's threads according to the kernel; empty if the list cannot be read. */
 static struct tasks list_tasks(void) {
   struct tasks tasks = {0, 0};
-  int directory = open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (directory < 0) {
-    return tasks;
-  }
-  char entries[4096];
-  for (long length; (length = raw_syscall(SYS_getdents64, directory, entries, sizeof entries)) > 0;) {
-    for (long at = 0; at < length;) {
-      const struct dirent64 *entry = (const struct dirent64 *)(entries + at);
-      int tid = atoi(entry->d_name);
-      tasks.listed += tid != 0;
-      tasks.of_application += tid != 0 && tid != getpid() && !agent_threads_have_running(tid);
-      at += entry->d_reclen;
-    }
-  }
-  close(directory);
+  tasks_each(0, count_task, &tasks);
   return tasks;
 }
 
