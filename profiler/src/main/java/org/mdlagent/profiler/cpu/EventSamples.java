@@ -1,10 +1,7 @@
 package org.mdlagent.profiler.cpu;
 
-import java.util.HashSet;
-import java.util.Set;
 import java.util.function.Consumer;
 import org.mdlagent.arch.layout.KernelEvent;
-import org.mdlagent.arch.shim.LiveThreads;
 import org.mdlagent.arch.shim.NativeApi;
 import org.mdlagent.arch.shim.PcSampler;
 import org.mdlagent.fastinst.Probes;
@@ -14,45 +11,31 @@ import org.mdlagent.fastinst.Probes;
 public final class EventSamples {
     private static final long EACH = 1;
 
-    private final NativeApi api;
     private final PcSampler sampler;
+    private final OpenedThreads threads;
     private final CodeFrames frames;
     private final Consumer<String> log;
-    private final Set<Integer> processes = new HashSet<>();
-    private long forks;
     private boolean opened;
 
     /// @param log gets the reason if there are no samples
     public EventSamples(NativeApi api, Probes probes, KernelEvent event, Consumer<String> log) {
-        this.api = api;
         this.log = log;
         sampler = new PcSampler(api);
         sampler.choose(event);
+        threads = new OpenedThreads(api, sampler, EACH);
         frames = new CodeFrames(probes, sampler);
     }
 
-    /// Begins, unless it has begun: opens all threads ([LiveThreads#open]).
+    /// Begins, unless it has begun.
     public void begin() {
         if (opened) {
             return;
         }
         try {
-            processes.clear();
-            for (LiveThreads live : LiveThreads.open(() -> LiveThreads.all(api), this::open, sampler::close)) {
-                processes.add(live.pid());
-            }
+            threads.open();
             opened = true;
         } catch (IllegalStateException e) {
             log.accept("events are not counted: " + e.getMessage());
-        }
-    }
-
-    private void open(Iterable<LiveThreads> all) {
-        forks = LiveThreads.forks(api);
-        for (LiveThreads live : all) {
-            for (int tid : live.threads()) {
-                sampler.open(tid, live.process(), EACH);
-            }
         }
     }
 
@@ -62,7 +45,7 @@ public final class EventSamples {
             return;
         }
         take();
-        if (LiveThreads.anyForkedBefore(api, forks, processes)) {
+        if (threads.lackFork()) {
             end();
             begin();
         }
@@ -79,7 +62,7 @@ public final class EventSamples {
             opened = false;
             sampler.switchOn(false);
             take();
-            sampler.close();
+            threads.close();
         }
     }
 }

@@ -1,10 +1,7 @@
 package org.mdlagent.profiler.cpu;
 
 import java.util.HashMap;
-import java.util.HashSet;
-import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.function.Consumer;
 import java.util.function.IntToDoubleFunction;
@@ -46,6 +43,7 @@ public final class PcSamples {
 
     private final NativeApi api;
     private final PcSampler sampler;
+    private final OpenedThreads threads;
     private final CodeFrames frames;
     private final double ticksPerNano;
     private final Consumer<String> log;
@@ -65,9 +63,6 @@ public final class PcSamples {
 
     private static final int HOT_OF_MIN = 100;
 
-    /// How many samples a processor's ring holds.
-    private int room = 1;
-
     private boolean refusalTold;
 
     private long turnTsc;
@@ -83,12 +78,6 @@ public final class PcSamples {
     private int weight = 1;
 
     private boolean on = true;
-
-    /// Number of opened threads, their processes, and how many forks had begun by then.
-    private int opened;
-
-    private final Set<Integer> processes = new HashSet<>();
-    private long forks;
 
     private final Waits waits;
 
@@ -110,6 +99,7 @@ public final class PcSamples {
         stuck = slow ? new StuckThreads(api, ticksPerNano) : null;
         double budget = Double.longBitsToDouble(Memory.getLong(api.session() + HeaderDescriptor.BUDGET));
         periodNanos = periodNanos(budget);
+        threads = new OpenedThreads(api, sampler, periodNanos);
     }
 
     /// Sampling period: CPU time of a thread between two samples.
@@ -140,8 +130,8 @@ public final class PcSamples {
         } else {
             frames.refresh();
             sampler.take(weight, frames::of);
-            if (on && LiveThreads.anyForkedBefore(api, forks, processes)) {
-                sampler.close();
+            if (on && threads.lackFork()) {
+                threads.close();
                 begin();
             }
         }
@@ -149,7 +139,7 @@ public final class PcSamples {
             turnTsc = now;
             turn(now);
         }
-        return Math.min(LOOK_NANOS_MAX, room / 2.0 * periodNanos);
+        return Math.min(LOOK_NANOS_MAX, threads.room() / 2.0 * periodNanos);
     }
 
     /// Adds the threads' waiting times to the call paths on which they wait, when that is due.
@@ -166,21 +156,15 @@ public final class PcSamples {
     /// No samples are taken until the next look.
     public void rest() {
         if (state == State.SAMPLES) {
-            sampler.close();
-            opened = 0;
+            threads.close();
             on = true;
             state = State.NOT_BEGUN;
         }
     }
 
-    /// Opens all threads: [LiveThreads#open]. A process that is being forked appears later: see [#look].
     private void begin() {
         try {
-            List<LiveThreads> all = LiveThreads.open(() -> LiveThreads.all(api), this::open, sampler::close);
-            processes.clear();
-            for (LiveThreads live : all) {
-                processes.add(live.pid());
-            }
+            threads.open();
             state = State.SAMPLES;
         } catch (IllegalStateException e) {
             boolean some = Memory.getLong(api.session() + HeaderDescriptor.PC_SAMPLES) != 0;
@@ -190,17 +174,6 @@ public final class PcSamples {
                 log.accept("CPU time is not sampled" + (some ? " of all threads: " : ": ") + e.getMessage());
             }
         }
-    }
-
-    private void open(List<LiveThreads> all) {
-        opened = 0;
-        for (LiveThreads live : all) {
-            for (int tid : live.threads()) {
-                room = Math.max(room, sampler.open(tid, live.process(), periodNanos));
-                opened++;
-            }
-        }
-        forks = LiveThreads.forks(api);
     }
 
     /// Threads that rarely wait are sampled all the time, others in one second of several.
@@ -216,12 +189,12 @@ public final class PcSamples {
         }
         if (wanted != on) {
             on = wanted;
-            if (opened > REOPENED_MAX) {
+            if (threads.opened() > REOPENED_MAX) {
                 sampler.switchOn(on);
             } else if (on) {
                 begin();
             } else {
-                sampler.close();
+                threads.close();
             }
         }
     }
