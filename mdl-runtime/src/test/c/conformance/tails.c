@@ -1,4 +1,4 @@
-/* Tail calls: direct, through a pointer, with arguments on the stack, and so many in a row that a growing stack would overflow. */
+/* Tail calls: direct, through a pointer, with arguments on the stack, and 100,000 in a row, which must not make the stack grow. */
 #include "counted.h"
 
 #include <stdint.h>

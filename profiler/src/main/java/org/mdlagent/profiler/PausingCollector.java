@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.function.IntPredicate;
 
-/// A collector around another one that is off at times: then all functions that can pause are closed.
+/// A collector that switches another one on and off. While it is off, all functions that can pause are closed.
 ///
 /// What somebody has closed by a request stays closed. What is opened or reopened while it is off waits until it is on.
 abstract class PausingCollector extends DelegatingCollector {

@@ -39,27 +39,30 @@ class SlowIT {
     }
 
     private JsonNode collect(String flags, String options) throws Exception {
+        return collect(flags, options, "8 sleep, 8 wait, 8 compute", THREADS + "", "1200", 1200 / SLOW + "", "30");
+    }
+
+    /// Collects calls of 10 ms and more.
+    ///
+    /// @param told      how the output of the program begins
+    /// @param arguments of the program
+    private JsonNode collect(String flags, String options, String told, String... arguments) throws Exception {
         Path program = Dist.compile(directory, "slow_requests", flags);
         Path session = directory.resolve("session");
-        Dist.Outcome outcome = Dist.run(
-                directory,
-                Map.of("MDL_OPTIONS", options),
-                List.of(
-                        Dist.mdl(),
-                        "collect",
-                        "slow",
-                        "--threshold",
-                        "10ms",
-                        "-o",
-                        session.toString(),
-                        "--",
-                        program.toString(),
-                        THREADS + "",
-                        "1200",
-                        1200 / SLOW + "",
-                        "30"));
+        List<String> command = new ArrayList<>(List.of(
+                Dist.mdl(),
+                "collect",
+                "slow",
+                "--threshold",
+                "10ms",
+                "-o",
+                session.toString(),
+                "--",
+                program.toString()));
+        command.addAll(List.of(arguments));
+        Dist.Outcome outcome = Dist.run(directory, Map.of("MDL_OPTIONS", options), command);
         assertThat(outcome.status()).as(outcome.err()).isZero();
-        assertThat(outcome.text()).startsWith("8 sleep, 8 wait, 8 compute");
+        assertThat(outcome.text()).startsWith(told);
         JsonNode report = Dist.report(directory, session);
         flatten(report.get("slow").get("calls"), all);
         return report;
@@ -197,28 +200,7 @@ class SlowIT {
     @Test
     @Tag("timing")
     void shouldFindOneHundredInAMillionWithinTheBudget() throws Exception {
-        Path program = Dist.compile(directory, "slow_requests", "-O2");
-        Path session = directory.resolve("session");
-        Dist.Outcome outcome = Dist.run(
-                directory,
-                Map.of(),
-                List.of(
-                        Dist.mdl(),
-                        "collect",
-                        "slow",
-                        "--threshold",
-                        "10ms",
-                        "-o",
-                        session.toString(),
-                        "--",
-                        program.toString(),
-                        "1",
-                        "1000000",
-                        "10000",
-                        "30"));
-        assertThat(outcome.text()).startsWith("33 sleep, 34 wait, 33 compute");
-        JsonNode report = Dist.report(directory, session);
-        flatten(report.get("slow").get("calls"), all);
+        JsonNode report = collect("-O2", "", "33 sleep, 34 wait, 33 compute", "1", "1000000", "10000", "30");
 
         assertThat(slow(HANDLER)).isGreaterThanOrEqualTo(100);
         assertThat(waiting(HANDLER, 28 * MILLI)).isGreaterThanOrEqualTo(67);

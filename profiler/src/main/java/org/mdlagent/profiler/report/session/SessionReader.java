@@ -188,7 +188,7 @@ public final class SessionReader implements AutoCloseable {
         return bytes.getInt(HeaderDescriptor.WRAPPER);
     }
 
-    /// How often the process, and those that it has forked, have begun to fork.
+    /// Number of forks begun by the session's processes.
     public long forks() throws IOException {
         return bytes.getCounter(HeaderDescriptor.FORKS);
     }

@@ -1,4 +1,4 @@
-/* Slow calls, the longest first, each with what it called and where it waited. */
+/* Slow calls, sorted by duration, with their callees and where they waited. */
 
 /** A shorter wait may be an error of the CPU clock's last reading: a tenth of the call, as in the table report. */
 const WAIT_PART_MIN = 0.1;
