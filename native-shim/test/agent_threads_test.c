@@ -1,8 +1,10 @@
 /* The agent's threads: signals that they must not get, and how they end where the application wants to be
  * alone. */
+#include "agent/events.h"
 #include "agent/removal.h"
 #include "fixture.h"
 #include "os/agent_threads.h"
+#include "os/self.h"
 #include "process/threads.h"
 
 #include <pthread.h>
@@ -117,6 +119,23 @@ static void shouldRemoveAThreadAfterMoreHaveEndedThanAreKnownAtATime(void) {
   int tid = start(stay);
   CHECK(agent_remove_threads());
   CHECK(!is_there(tid));
+}
+
+/* With room for fewer, the count says so: otherwise the caller would take what is left of the list for complete. */
+static void shouldListTheProgramsThreadsAloneOrSayThatThereIsNoRoom(void) {
+  enum { AGENTS = 3, ALL = AGENTS + 1 };
+  uint32_t tids[ALL + 1];
+  create_session();
+  process_pid = getpid();
+  for (int i = 0; i < AGENTS; i++) {
+    start(stay);
+  }
+  for (int64_t capacity = 0; capacity <= ALL + 1; capacity++) {
+    int64_t count = events_threads(getpid(), tids, capacity);
+    CHECK(count > capacity || (count == 1 && (pid_t)tids[0] == getpid()));
+  }
+  CHECK_EQUAL(events_threads(getpid(), tids, ALL), 1);
+  CHECK(agent_remove_threads());
 }
 
 /* It may hold a lock. */
@@ -365,6 +384,7 @@ TESTS({"shouldNotLeaveItsStacksToTheProgram", shouldNotLeaveItsStacksToTheProgra
       {"shouldWaitForAThreadThatIsEnding", shouldWaitForAThreadThatIsEnding},
       {"shouldLeaveTheExitStatusToTheLastThread", shouldLeaveTheExitStatusToTheLastThread},
       {"shouldRemoveAThreadAfterMoreHaveEndedThanAreKnownAtATime", shouldRemoveAThreadAfterMoreHaveEndedThanAreKnownAtATime},
+      {"shouldListTheProgramsThreadsAloneOrSayThatThereIsNoRoom", shouldListTheProgramsThreadsAloneOrSayThatThereIsNoRoom},
       {"shouldLeaveAloneAThreadThatDoesNotWait", shouldLeaveAloneAThreadThatDoesNotWait},
       {"shouldNotBeRealTimeWhereTheProgramIs", shouldNotBeRealTimeWhereTheProgramIs},
       {"shouldNotComeBeforeOthersByANegativeNiceValue", shouldNotComeBeforeOthersByANegativeNiceValue},
