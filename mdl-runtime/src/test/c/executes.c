@@ -1,5 +1,6 @@
 /* A server with a master: forks a worker after the given number of milliseconds, prints the worker's id, and executes itself. Both
- * work until the given file exists; the worker exits with 3. With `c`, two threads of the worker confine themselves. */
+ * work until the given file exists; the worker exits with 3. With `c`, two threads of the worker confine themselves. With `w`, the
+ * master waits for the worker's first call before it executes itself. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +32,7 @@ NO_PROBES static void *confine(void *unused) {
   return unused;
 }
 
-/* executes END MILLIS[c], and then executes END WORKER master */
+/* executes END MILLIS[c|w], and then executes END WORKER master */
 NO_PROBES int main(int argc, char **argv) {
   end = argv[1];
   if (argc > 3) {
@@ -41,6 +42,11 @@ NO_PROBES int main(int argc, char **argv) {
     return WEXITSTATUS(status);
   }
   usleep(1000 * atoi(argv[2]));
+  int called[2];
+  if (pipe(called) != 0) {
+    perror("pipe");
+    return 1;
+  }
   pid_t worker = fork();
   if (worker == 0) {
     if (strchr(argv[2], 'c')) {
@@ -49,9 +55,17 @@ NO_PROBES int main(int argc, char **argv) {
       confine(NULL);
       pthread_join(thread, NULL);
     }
+    work(1);
+    close(called[1]);
     until_end(work);
     return 3;
   }
+  close(called[1]);
+  if (strchr(argv[2], 'w')) {
+    char unused;
+    (void)!read(called[0], &unused, 1);
+  }
+  close(called[0]);
   char id[16];
   sprintf(id, "%d", worker);
   puts(id);

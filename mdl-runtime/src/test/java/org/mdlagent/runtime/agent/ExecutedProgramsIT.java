@@ -50,9 +50,10 @@ class ExecutedProgramsIT {
         assertThat(process.errorReader().lines()).isEmpty();
     }
 
+    /// A worker that has made no call when its parent executes another program goes on without probes.
     @Test
     void shouldNotCallAProcessKilledThatHasExecutedAnotherProgram() throws Exception {
-        Process process = start("exact,wait", "0");
+        Process process = start("exact,wait", "0w");
         String worker = process.inputReader().readLine();
         String master = Long.toString(process.pid());
         Dist.await("calls of the parent", () -> calls(master).containsKey("wait_for"));
