@@ -61,11 +61,11 @@ struct mdl_slicing {
   uint64_t timed;        /* 24 1: duration slices: calls are timed with probability 1 / mdl_slice_plan.means, and one records its
                                caller; 0: count slices */
   uint64_t period_nanos; /* 32 one slice per period; 0: no slices */
-  uint64_t settling_nanos; /* 40 time that the probes are on before the slice counts */
+  uint64_t settling_nanos; /* 40 time that the probes are on before the slice counts, for warm caches */
   uint64_t length_nanos; /* 48 of a slice */
   uint64_t next;         /* 56 first function of the next slice */
   uint64_t agent_nanos;  /* 64 CPU time that the agent took to open and close slices, without */
-  uint64_t waking_nanos; /* 72 that for waking up twice in each */
+  uint64_t waking_nanos; /* 72 that for waking up in each: when it has settled, if it settles, and at its end */
   uint64_t slices[8];    /* 80 number of slices, by step */
   uint64_t cpu_nanos[8]; /* 144 CPU time of the program in these slices */
 };

@@ -27,9 +27,11 @@ int64_t agent_sleep(uint64_t nanos) {
         __atomic_load_n(&session->expired, __ATOMIC_RELAXED) != expired) {
       break;
     }
-    uint64_t settling = slices_open(now);
-    if (settling) {
-      libraries_sleep(bell, settling);
+    uint64_t settling;
+    if (slices_open(now, &settling)) {
+      if (settling) {
+        libraries_sleep(bell, settling);
+      }
       libraries_sleep(bell, slices_begin());
       slices_close();
     } else {

@@ -92,8 +92,9 @@ static void note_begun(void) {
   }
 }
 
-/* Excludes the calls since begun() from the estimate: calls while a slice settles, calls of slices that time calls, which last
- * longer, and calls of slices closed after their deadline, whose probes may have gone off while CPU time went on. */
+/* Excludes the calls since begun() from the estimate: calls while probes are being switched and while a slice settles, calls of slices
+ * that time calls, which last longer, and calls of slices closed after their deadline, whose probes may have gone off while CPU time
+ * went on. */
 static void count_apart(void) {
   apart_calls_take(false);
   uint64_t *apart = (uint64_t *)slices.plan->apart;
@@ -104,12 +105,15 @@ static void count_apart(void) {
   }
 }
 
+/* The CPU time is read before the functions' calls, at the slice's begin and end: so both cover equal times. */
 static void note_rates(uint64_t cpu) {
   apart_calls_take(false);
   struct mdl_rate_spread *spreads = (struct mdl_rate_spread *)slices.plan->spreads;
   for (int64_t i = 0; i < slices.count; i++) {
     uint32_t index = list()[i];
-    rate_spread_add(&spreads[index], calls_of(index) - begun()[index], cpu);
+    uint64_t calls = calls_of(index);
+    rate_spread_add(&spreads[index], calls - begun()[index], cpu);
+    begun()[index] = calls;
   }
 }
 
@@ -167,7 +171,7 @@ static void rest(struct mdl_slicing *slicing, uint64_t begin) {
   slicing->agent_nanos += slices.rested - begin;
 }
 
-uint64_t slices_open(uint64_t now) {
+bool slices_open(uint64_t now, uint64_t *settling) {
   for (int i = 0; slices.plan && i < MDL_SLICINGS; i++) {
     struct mdl_slicing *slicing = &slices.plan->of[i];
     if (!is_planned(slicing) || slices.begin[i] > now) {
@@ -186,20 +190,21 @@ uint64_t slices_open(uint64_t now) {
     slices.deadline = __rdtsc() + longest;
     record_open_slice(list(), slices.count, longest, slicing->timed);
     rest(slicing, begin);
-    return slicing->settling_nanos;
+    *settling = slicing->settling_nanos;
+    return true;
   }
-  return 0;
+  return false;
 }
 
 uint64_t slices_begin(void) {
   struct mdl_slicing *slicing = slices.open;
   uint64_t begin = woken(slicing);
+  slices.cpu = (uint64_t)record_program_cpu_nanos();
   if (slicing->timed) {
     time_calls();
   } else {
     count_apart();
   }
-  slices.cpu = (uint64_t)record_program_cpu_nanos();
   rest(slicing, begin);
   return slicing->length_nanos;
 }
@@ -211,15 +216,14 @@ void slices_close(void) {
   step = step < MDL_SLICE_STEPS ? step : MDL_SLICE_STEPS - 1;
   bool late = __rdtsc() >= slices.deadline;
   uint64_t cpu = (uint64_t)record_program_cpu_nanos() - slices.cpu;
+  if (!slicing->timed && !late) {
+    note_rates(cpu);
+  }
   record_disarm(list(), slices.count);
   if (slicing->timed) {
     stop_timing();
   }
-  if (slicing->timed || late) {
-    count_apart();
-  } else {
-    note_rates(cpu);
-  }
+  count_apart();
   if (!late) {
     slicing->cpu_nanos[step] += cpu;
     slicing->slices[step]++;

@@ -10,6 +10,7 @@
 #define MDL_SLICES_H
 
 #include <mdl/api.h>
+#include <stdbool.h>
 
 /* See api.h. The plan is read and written until the next call. */
 void slices_plan(struct mdl_slice_plan *plan);
@@ -17,10 +18,10 @@ void slices_plan(struct mdl_slice_plan *plan);
 /* When the next slice begins, CLOCK_MONOTONIC; UINT64_MAX: none is planned. */
 uint64_t slices_next(void);
 
-/* Opens the slice that is due. Returns its settling time in nanoseconds; 0 if none is due. */
-uint64_t slices_open(uint64_t now);
+/* Opens the slice that is due, and stores its settling time in nanoseconds; false if none is due. */
+bool slices_open(uint64_t now, uint64_t *settling);
 
-/* After the settling time, which fills the caches: the open slice counts from now on. Returns its length in nanoseconds. */
+/* After the settling time: the open slice counts from now on. Returns its length in nanoseconds. */
 uint64_t slices_begin(void);
 
 /* Closes the slice that is open. */

@@ -42,6 +42,11 @@ public final class SlicePolicy {
     static final double TIME_PART = 0.12;
     static final double SWITCH_PART = 0.25;
 
+    /// How often the agent wakes up for a slice.
+    static final int COUNT_WAKINGS = 2;
+
+    static final int TIME_WAKINGS = 3;
+
     /// Upper limit of the duty cycle of count slices, as a multiple of the budget: 5 % at a budget of 1 %. A
     /// higher duty cycle adds little information.
     static final double DUTY_OF_BUDGET = 5;
@@ -50,7 +55,7 @@ public final class SlicePolicy {
 
     /// Upper limit of the predicted slowdown while counting is on; above it, the functions of a group take
     /// turns.
-    static final double LOAD_MAX = 0.06;
+    static final double LOAD_MAX = 0.2;
 
     static final int GROUPS_MAX = 8;
 
@@ -70,8 +75,8 @@ public final class SlicePolicy {
     static final double LENGTH_NANOS = 300e3;
     static final double LENGTH_NANOS_RARE = 3e6;
 
-    /// Warm-up: how long probes are on before a slice begins. The code, stubs and counters just switched on
-    /// are in no cache, so the program makes fewer calls at first.
+    /// Warm-up of duration slices: how long probes are on before calls are timed. The code, stubs and counters just
+    /// switched on are in no cache, so the first calls take longer.
     public static final double SETTLING_NANOS = 150e3;
 
     /// Duration slices of frequent functions and those with much time are short: many of them meet more phases of
@@ -114,15 +119,17 @@ public final class SlicePolicy {
     ///
     /// @param functions that are sliced
     /// @param rate      by function: calls per nanosecond of CPU time
+    /// @param price     by function: predicted ticks to count one of its calls
     /// @param share     by function: its share of the CPU time, 0 if unknown
     /// @param timeable  by function: whether there is memory for its durations
     /// @param pace      CPU time per nanosecond of wall time while the program runs, 1 or more
     /// @param used      recent CPU time per nanosecond of wall time, idle time included
-    /// @param waking    nanoseconds of the agent's CPU time for a slice without functions
+    /// @param waking    nanoseconds of the agent's CPU time to sleep and wake up once
     /// @param switching nanoseconds to open and close a slice, per function in it
     public record Observation(
             int[] functions,
             IntToDoubleFunction rate,
+            IntToDoubleFunction price,
             IntToDoubleFunction share,
             IntPredicate timeable,
             double pace,
@@ -142,7 +149,7 @@ public final class SlicePolicy {
     /// @return the plan for this state
     public Plan plan(Observation seen) {
         // With more slices, fewer phases of the program fall between them.
-        boolean affordable = switchingNanos(seen, seen.functions.length) <= SWITCH_PART * income(seen) * PERIOD_NANOS;
+        boolean affordable = countingNanos(seen, seen.functions.length) <= SWITCH_PART * income(seen) * PERIOD_NANOS;
         IntPredicate often = i -> affordable || isFrequent(seen, i);
         int[] frequent = which(seen, often);
         int[] rare = which(seen, often.negate());
@@ -184,10 +191,10 @@ public final class SlicePolicy {
         int groups = Math.clamp((int) Math.ceil(load / LOAD_MAX), 1, Math.min(GROUPS_MAX, functions.length));
         int step = Math.ceilDiv(functions.length, groups);
         double duty = Math.min(DUTY_MAX, Math.min(DUTY_OF_BUDGET * budget, part * budget / Math.max(load, 1e-9)));
-        double affordable = groups * switchingNanos(seen, step) / (part * SWITCH_PART / COUNT_PART * income(seen));
+        double affordable = groups * countingNanos(seen, step) / (part * SWITCH_PART / COUNT_PART * income(seen));
         double longEnough = Math.max(shortestPeriod / (budget < 1 ? 1 : UNLIMITED), affordable);
-        double length = Math.max(shortest, duty * longEnough - SETTLING_NANOS);
-        double period = Math.max(longEnough, (SETTLING_NANOS + length) / duty);
+        double length = Math.max(shortest, duty * longEnough);
+        double period = Math.max(longEnough, length / duty);
         return new Slicing(apart(functions, groups), step, false, period / groups, length);
     }
 
@@ -215,7 +222,8 @@ public final class SlicePolicy {
         double load = all * step / functions.length + TIMING_PART;
         double duty = Math.min(DUTY_MAX, part * TIME_PART * budget / load);
         double period = Math.max(
-                (SETTLING_NANOS + length) / duty, switchingNanos(seen, step) / (part * SWITCH_PART / 2 * income(seen)));
+                (SETTLING_NANOS + length) / duty,
+                (TIME_WAKINGS * seen.waking + step * seen.switching) / (part * SWITCH_PART / 2 * income(seen)));
         int[] byRate = Arrays.stream(functions)
                 .boxed()
                 .sorted(Comparator.comparingDouble(function -> -seen.rate.applyAsDouble(function)))
@@ -229,8 +237,9 @@ public final class SlicePolicy {
         return budget * Math.max(0.1, seen.used);
     }
 
-    private static double switchingNanos(Observation seen, int functions) {
-        return seen.waking + functions * seen.switching;
+    /// The agent's CPU time for a count slice.
+    private static double countingNanos(Observation seen, int functions) {
+        return COUNT_WAKINGS * seen.waking + functions * seen.switching;
     }
 
     /// The predicted share of the program's time that counting these functions takes while it is on.
@@ -238,7 +247,7 @@ public final class SlicePolicy {
         double ticks = 0;
         for (int function : functions) {
             double rate = seen.rate.applyAsDouble(function);
-            ticks += rate > 0 ? rate * cost.sliced(1e9 * rate) : 0;
+            ticks += rate > 0 ? rate * seen.price.applyAsDouble(function) : 0;
         }
         return ticks / ticksPerNano;
     }

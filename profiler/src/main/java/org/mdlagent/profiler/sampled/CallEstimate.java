@@ -28,10 +28,6 @@ final class CallEstimate {
 
     private static final double SLICE_NANOS = 100e3;
 
-    /// Uncertainty factor of the predicted cost of counting with warm caches. In a loop of an empty function
-    /// it took 6 to 10 ticks, and 13 with hooks or a busy neighbour on the processor; the prediction is 6.
-    private static final double DOUBT = 1.25;
-
     /// Physical limit in calls per nanosecond: a call and its return take at least 1.2 ns.
     private static final double RATE_LIMIT = 0.8;
 
@@ -50,12 +46,12 @@ final class CallEstimate {
     /// Calls by which `blocks` may be too low because counting took longer than predicted.
     private double doubtful;
 
-    /// The current block: its CPU time, CPU time in slices, predicted cost with warm caches, calls in slices,
-    /// and number of slices.
+    /// The current block: its CPU time, CPU time in slices, what counting may have taken beyond the
+    /// prediction, calls in slices, and number of slices.
     private double waiting;
 
     private double waitingInSlices;
-    private double waitingHot;
+    private double waitingDoubtful;
     private double waitingCalls;
     private long waitingSlices;
 
@@ -155,10 +151,10 @@ final class CallEstimate {
     /// @param calls  counted in slices
     /// @param slices number of slices
     /// @param nanos  CPU time in slices, without the cost of counting
-    /// @param hot    predicted cost of counting with warm caches, in nanoseconds
-    void addSlices(double all, double calls, long slices, double nanos, double hot) {
+    /// @param doubtful of this time, what counting may have taken beyond the prediction
+    void addSlices(double all, double calls, long slices, double nanos, double doubtful) {
         waiting += all;
-        waitingHot += hot;
+        waitingDoubtful += doubtful;
         waitingCalls += calls;
         waitingSlices += slices;
         waitingInSlices += nanos;
@@ -199,7 +195,7 @@ final class CallEstimate {
     /// By how much the block's rate may be too low: at most as much again, as where counting took twice as long as
     /// the rest of the program. In the first slices of a busy program it may have taken nearly all of the time.
     private double tooLow(double newest) {
-        double nanos = waitingInSlices - DOUBT * waitingHot;
+        double nanos = waitingInSlices - waitingDoubtful;
         double most = Math.min(nanos > 0 ? waitingCalls / nanos : RATE_LIMIT, 2 * newest);
         return Math.max(0, Math.min(most, RATE_LIMIT) - newest);
     }
@@ -216,7 +212,7 @@ final class CallEstimate {
         waitingCalls = 0;
         waitingSlices = 0;
         waitingInSlices = 0;
-        waitingHot = 0;
+        waitingDoubtful = 0;
         waitingSquares = 0;
         waitingPairs = 0;
     }

@@ -436,6 +436,7 @@ public final class SampledProfiler implements Collector {
         SlicePolicy.Observation seen = new SlicePolicy.Observation(
                 functions,
                 estimates::rate,
+                estimates::price,
                 pcs::share,
                 i -> room || pcs.share(i) > 0,
                 pace.running(),

@@ -17,12 +17,9 @@ final class Slicer {
     private static final double EACH_NANOS_MIN = 20;
 
     private static final double EACH_NANOS_MAX = 2_000;
-    private static final double WAKING_NANOS_MIN = 3e3;
-    private static final double WAKING_NANOS_MAX = 300e3;
+    private static final double WAKING_NANOS_MIN = 1e3;
+    private static final double WAKING_NANOS_MAX = 100e3;
     private static final double WEIGHT = 0.2;
-
-    /// The agent wakes up three times for a slice, and the shim sees two of them.
-    private static final double WAKINGS = 3.0 / 2;
 
     private final NativeApi api;
     private final SlicePolicy policy;
@@ -53,10 +50,10 @@ final class Slicer {
     private final long[] slices = new long[NUMBERS];
     private final long[] cpuNanos = new long[NUMBERS];
 
-    /// Nanoseconds to open and close a slice: per function in it, and to wake up for it.
+    /// Nanoseconds to open and close a slice, per function in it; and to sleep and wake up once.
     private double switching = 50;
 
-    private double waking = 30e3;
+    private double waking = 10e3;
 
     Slicer(NativeApi api, SlicePolicy policy, double ticksPerNano) {
         this.api = api;
@@ -126,7 +123,7 @@ final class Slicer {
         return switching;
     }
 
-    /// Nanoseconds of the agent's CPU time to wake up for a slice.
+    /// Nanoseconds of the agent's CPU time to sleep and wake up once.
     double waking() {
         return waking;
     }
@@ -148,7 +145,9 @@ final class Slicer {
             if (all > 0 && functions > 0) {
                 double each = (double) nanos / all / functions;
                 switching += WEIGHT * (Math.clamp(each, EACH_NANOS_MIN, EACH_NANOS_MAX) - switching);
-                double woken = WAKINGS * take(at + SlicingDescriptor.WAKING_NANOS) / all;
+                // Once settled, where calls are timed, and at the end.
+                int wakings = Memory.getLong(at + SlicingDescriptor.TIMED) == 0 ? 1 : 2;
+                double woken = (double) take(at + SlicingDescriptor.WAKING_NANOS) / all / wakings;
                 waking += WEIGHT * (Math.clamp(woken, WAKING_NANOS_MIN, WAKING_NANOS_MAX) - waking);
             }
         }
@@ -228,7 +227,7 @@ final class Slicer {
         Memory.putLong(at + SlicingDescriptor.STEP, slicing.step());
         Memory.putLong(at + SlicingDescriptor.TIMED, slicing.timed() ? 1 : 0);
         Memory.putLong(at + SlicingDescriptor.PERIOD_NANOS, (long) slicing.periodNanos());
-        Memory.putLong(at + SlicingDescriptor.SETTLING_NANOS, (long) SlicePolicy.SETTLING_NANOS);
+        Memory.putLong(at + SlicingDescriptor.SETTLING_NANOS, slicing.timed() ? (long) SlicePolicy.SETTLING_NANOS : 0);
         Memory.putLong(at + SlicingDescriptor.LENGTH_NANOS, (long) slicing.lengthNanos());
     }
 

@@ -31,6 +31,7 @@ class SlicePolicyTest {
         return new SlicePolicy.Observation(
                 IntStream.range(0, rates.length).toArray(),
                 i -> rates[i],
+                i -> COST.sliced(1e9 * rates[i]),
                 i -> i < 10 ? 0.05 : 0,
                 i -> true,
                 Math.max(1, used),

@@ -106,7 +106,7 @@ class CallEstimateTest {
     void shouldNotDoubtAllForAFewSaturatedSlices() {
         CallEstimate estimate = new CallEstimate(0);
         estimate.startSlices(Double.NaN);
-        estimate.addSlices(LOOK, 20_000, 5, IN_SLICES, 0.9 * IN_SLICES);
+        estimate.addSlices(LOOK, 20_000, 5, IN_SLICES, 1.1 * IN_SLICES);
 
         for (int i = 0; i < 30; i++) {
             estimate.addSlices(LOOK, 20_000, 5, IN_SLICES, 0);
@@ -122,7 +122,7 @@ class CallEstimateTest {
     void shouldCountABurstInSaturatedSlices() {
         CallEstimate estimate = new CallEstimate(0);
         estimate.startSlices(Double.NaN);
-        estimate.addSlices(LOOK, 20_000, 5, IN_SLICES, 0.9 * IN_SLICES);
+        estimate.addSlices(LOOK, 20_000, 5, IN_SLICES, 1.1 * IN_SLICES);
 
         for (int i = 0; i < 30; i++) {
             estimate.addSlices(LOOK, 0, 5, IN_SLICES, 0);
