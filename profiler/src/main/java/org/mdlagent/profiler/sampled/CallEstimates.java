@@ -16,20 +16,9 @@ final class CallEstimates {
     /// At least this share of the CPU time in slices was the program's, however wrong the prediction is.
     private static final double PASSED_MIN = 0.25;
 
-    /// By how much counting a call may take longer than predicted, in ticks, and the distance of a function's calls
-    /// below which it may: then each count waits for the last one's store. In a loop of an empty function it took 6
-    /// to 10 ticks, and 13 with hooks or a busy neighbour on the processor; the prediction is 6.
-    private static final double DOUBTFUL_TICKS = 7.5;
-
-    private static final double DENSE_TICKS = 30;
-
-    /// Weight of earlier calls in a function's price, per look.
-    private static final double KEPT = 0.95;
-
     private final Probes probes;
     private final Slicer slicer;
-    private final ProbeCost cost;
-    private final double ticksPerNano;
+    private final CountingCost counting;
     private final long header;
 
     /// Null for functions that were not called yet.
@@ -40,11 +29,6 @@ final class CallEstimates {
 
     /// By function: counted calls that its estimate includes.
     private long[] counted = {};
-
-    /// By function: recent calls in slices, and what counting them cost, in ticks.
-    private double[] priced = {};
-
-    private double[] pricedTicks = {};
 
     /// By function: whether its estimate has changed since it was published.
     private boolean[] changed = {};
@@ -58,9 +42,8 @@ final class CallEstimates {
     CallEstimates(Probes probes, Slicer slicer, ProbeCost cost, long header, double ticksPerNano) {
         this.probes = probes;
         this.slicer = slicer;
-        this.cost = cost;
+        counting = new CountingCost(cost, ticksPerNano);
         this.header = header;
-        this.ticksPerNano = ticksPerNano;
     }
 
     /// Makes room for new functions.
@@ -72,8 +55,7 @@ final class CallEstimates {
         cpuAtFirst = cpuAtFirst < 0 ? cpuAtLook : cpuAtFirst;
         counted = Arrays.copyOf(counted, functions);
         changed = Arrays.copyOf(changed, functions);
-        priced = Arrays.copyOf(priced, functions);
-        pricedTicks = Arrays.copyOf(pricedTicks, functions);
+        counting.grow(functions);
     }
 
     private CallEstimate estimate(int function) {
@@ -107,10 +89,7 @@ final class CallEstimates {
 
     /// The predicted cost of counting one of its calls in a slice, in ticks.
     double price(int function) {
-        double rate = rate(function);
-        return priced[function] > 0
-                ? pricedTicks[function] / priced[function]
-                : cost.sliced(Double.isNaN(rate) ? 0 : 1e9 * rate);
+        return counting.price(function, rate(function));
     }
 
     /// The function's calls so far.
@@ -133,14 +112,9 @@ final class CallEstimates {
             int slicing = slicer.slicingOf(i);
             if (slicing >= 0 && isSliced(i)) {
                 long calls = fresh(i, readings);
-                // In the slices: a function that is called in bursts is in the caches then, however rare it is.
-                double rate = (double) calls / Math.max(1, slicer.cpuNanos(slicing));
-                double ticks = calls * cost.sliced(1e9 * rate);
-                priced[i] = KEPT * priced[i] + calls;
-                pricedTicks[i] = KEPT * pricedTicks[i] + ticks;
-                nanos[slicing] += ticks / ticksPerNano;
-                double dense = Math.min(1, DENSE_TICKS * rate / ticksPerNano);
-                doubtful[slicing] += dense * calls * DOUBTFUL_TICKS / ticksPerNano;
+                long cpuNanos = slicer.cpuNanos(slicing);
+                nanos[slicing] += counting.add(i, calls, cpuNanos);
+                doubtful[slicing] += counting.doubtful(calls, cpuNanos);
             }
         }
         for (int s = 0; s < nanos.length; s++) {
