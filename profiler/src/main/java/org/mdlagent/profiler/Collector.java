@@ -28,9 +28,10 @@ public interface Collector {
     /// @return nanoseconds until the next call is due
     double tick();
 
-    /// Whether [#tick] is due at once, whatever it returned last.
-    default boolean isUrgent() {
-        return false;
+    /// Nanoseconds until [#tick] is due, whatever it returned last; infinite if nothing has happened since. Asked again
+    /// whenever a thread has stopped a function.
+    default double urgentNanos() {
+        return Double.POSITIVE_INFINITY;
     }
 
     /// The image without probes in which much of the CPU time was spent, by its path.

@@ -33,8 +33,8 @@ abstract class DelegatingCollector implements Collector {
     }
 
     @Override
-    public boolean isUrgent() {
-        return collector.isUrgent();
+    public double urgentNanos() {
+        return collector.urgentNanos();
     }
 
     @Override

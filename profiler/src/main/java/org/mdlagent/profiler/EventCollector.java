@@ -49,8 +49,8 @@ public final class EventCollector implements Collector {
 
     /// Whoever wakes the agent may end the process next.
     @Override
-    public boolean isUrgent() {
-        return true;
+    public double urgentNanos() {
+        return 0;
     }
 
     /// Events are not kept by slices of time.

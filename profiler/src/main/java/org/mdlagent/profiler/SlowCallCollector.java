@@ -44,7 +44,7 @@ public final class SlowCallCollector extends DelegatingCollector {
     @Override
     public double tick() {
         double now = nanoTime.getAsLong();
-        if (now >= dueNanos || collector.isUrgent()) {
+        if (now >= dueNanos || collector.urgentNanos() <= 0) {
             look.run();
             dueNanos = now + collector.tick();
         }

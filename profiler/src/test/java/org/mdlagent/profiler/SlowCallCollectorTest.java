@@ -41,8 +41,8 @@ class SlowCallCollectorTest {
         }
 
         @Override
-        public boolean isUrgent() {
-            return urgent;
+        public double urgentNanos() {
+            return urgent ? 0 : Double.POSITIVE_INFINITY;
         }
 
         @Override

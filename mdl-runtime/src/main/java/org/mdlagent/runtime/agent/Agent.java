@@ -365,24 +365,27 @@ public final class Agent {
             Metrics metrics)
             throws IOException {
         control.serve(api);
+        double urgent = collector.urgentNanos();
         for (long wait = nanoTime - System.nanoTime();
                 wait > 0 && !detachment.isDetached();
                 wait = nanoTime - System.nanoTime()) {
-            long opened = api.awaitOpening(wait);
+            long opened = api.awaitOpening((long) Math.clamp(urgent, 0, wait));
             control.serve(api);
             if (detachment.isDetached()) {
                 return;
             }
+            urgent = collector.urgentNanos();
             if (opened == followed) {
-                if (collector.isUrgent()) {
+                if (urgent <= 0) {
                     ticks.goOn();
+                    urgent = Double.POSITIVE_INFINITY;
                 }
                 continue;
             }
             if (follow(probes, collector, true)) {
                 followed = opened;
                 observe(metrics::follow);
-                if (collector.isUrgent()) {
+                if (urgent <= 0) {
                     ticks.goOn();
                 }
                 api.followed(opened);

@@ -37,7 +37,7 @@ final class CallEstimate {
     /// CPU time in which calls were counted, and CPU time of blocks.
     private double observed;
 
-    /// CPU time in which the probes were off unexpectedly.
+    /// CPU time before the function had probes.
     private double gaps;
 
     /// Calls in `blocks` that were estimated without a complete block.
@@ -61,6 +61,9 @@ final class CallEstimate {
     private double lateCalls;
 
     private double lateNanos;
+
+    /// The highest rate between two looks while all calls were counted.
+    private double highest;
 
     /// Slices so far, CPU time outside slices, and sum and number of the rates of blocks that have met calls.
     private long slices;
@@ -95,13 +98,25 @@ final class CallEstimate {
     void addExact(double calls, double nanos) {
         exact += calls;
         if (nanos > 0) {
+            highest = Math.max(highest, Math.min(calls / nanos, RATE_LIMIT));
             observe(calls / nanos, nanos);
         }
     }
 
-    /// Adds a gap in which the probes were off unexpectedly, or were not there yet.
+    /// Adds a gap in which the probes were not there yet.
     void addGap(double nanos) {
         gaps += nanos;
+    }
+
+    /// Adds a gap after a thread has stopped the function, because it was called more often than before: the rate is
+    /// that of the time before the stop.
+    ///
+    /// @param calls counted since the last look, in `open` nanoseconds
+    /// @param nanos the gap
+    void addStop(double calls, double open, double nanos) {
+        double guess = nanos * (open > 0 && calls > 0 ? Math.min(calls / open, RATE_LIMIT) : lateRate());
+        blocks += guess;
+        guessed += guess;
     }
 
     private void observe(double newest, double nanos) {
@@ -121,7 +136,7 @@ final class CallEstimate {
             lateCalls = calls * LATE_NANOS;
             lateNanos = LATE_NANOS;
         }
-        meet(lateRate());
+        meet(Math.max(highest, lateRate()));
     }
 
     /// Ends slicing: the function's probes stay on from now on.

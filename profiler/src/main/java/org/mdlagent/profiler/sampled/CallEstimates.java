@@ -144,7 +144,9 @@ final class CallEstimates {
             } else {
                 double open = all * openPart(i, readings);
                 estimate(i).addExact(fresh, open);
-                estimate(i).addGap(all - open);
+                if (open < all) {
+                    estimate(i).addStop(fresh, open, all - open);
+                }
             }
             counted[i] += fresh;
             changed[i] |= isSliced(i) || fresh != 0 || (estimate(i).unseen() > 0 && !probes.isLeftOut(i));

@@ -5,6 +5,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Consumer;
+import java.util.function.IntToDoubleFunction;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.mdlagent.arch.layout.FunctionDescriptor;
@@ -39,7 +40,7 @@ import org.mdlagent.profiler.tier.Tiers;
 ///
 /// Used by one thread, the agent's.
 public final class SampledProfiler implements Collector {
-    /// Interval to the next look when functions have been stopped.
+    /// The shortest interval to the next look when functions have been stopped.
     private static final double URGENT_NANOS = 10e6;
 
     /// Lease of probes that stay on: they switch themselves off this long after the last renewal, in case the
@@ -256,7 +257,7 @@ public final class SampledProfiler implements Collector {
     public double tick() {
         double left = (nextTsc - api.tsc()) / ticksPerNano;
         double samples = pcs.look();
-        if (left > samples / 2 && !isUrgent()) {
+        if (left > samples / 2 && urgentNanos() > 0) {
             return Math.min(left, samples);
         }
         double next = lookAround();
@@ -294,8 +295,10 @@ public final class SampledProfiler implements Collector {
 
     /// A thread has stopped functions: their calls until the next look are not counted.
     @Override
-    public boolean isUrgent() {
-        return allowance.wouldHaveStopped() && api.tsc() - readings.tsc() > URGENT_NANOS * ticksPerNano;
+    public double urgentNanos() {
+        return allowance.wouldHaveStopped()
+                ? URGENT_NANOS - (api.tsc() - readings.tsc()) / ticksPerNano
+                : Double.POSITIVE_INFINITY;
     }
 
     /// Counts the calls since the last time.
@@ -337,23 +340,39 @@ public final class SampledProfiler implements Collector {
         changes.clear();
         int goOn = 0;
         int[] again = new int[readings.functions()];
+        List<Integer> frequent = new ArrayList<>();
         for (int i = 0; i < readings.functions(); i++) {
             if (!estimates.isSliced(i) && !probes.isLeftOut(i) && Allowance.isStopped(probes.function(i))) {
                 if (stopped.goesOn(i, estimates.rate(i))) {
                     new FunctionRecordWriter(probes.function(i)).removeFlags(FunctionDescriptor.FLAG_EVERY_CALL);
                     again[goOn++] = i;
                 } else {
+                    frequent.add(i);
                     leaveTier(i);
-                    estimates.startSlices(i, Double.NaN);
                 }
             }
         }
-        changes.disarm();
-        changes.clear();
+        startSlices(frequent, function -> Double.NaN);
         for (int i = 0; i < goOn; i++) {
             changes.add(again[i], leaseTicks);
         }
         changes.arm();
+    }
+
+    /// Slices functions that have left their tiers from now on, and switches them off. Until then all of their calls
+    /// were
+    /// counted: they are not those of slices.
+    ///
+    /// @param rate calls per nanosecond, NaN if unknown
+    private void startSlices(List<Integer> functions, IntToDoubleFunction rate) {
+        changes.disarm();
+        changes.clear();
+        if (!functions.isEmpty()) {
+            readCalls();
+        }
+        for (int function : functions) {
+            estimates.startSlices(function, rate.applyAsDouble(function));
+        }
     }
 
     /// Chooses tiers by the functions' rates, when that is due.
@@ -384,14 +403,7 @@ public final class SampledProfiler implements Collector {
                 leaveTier(i);
             }
         }
-        changes.disarm();
-        if (!frequent.isEmpty()) {
-            readCalls(); // until now their calls were counted: they are not those of slices
-        }
-        for (int function : frequent) {
-            estimates.startSlices(function, tiers.rate(function));
-        }
-        changes.clear();
+        startSlices(frequent, tiers::rate);
         for (int i = 0; i < means.length; i++) {
             if (means[i] != TierChoice.SLICED && means[i] != tiers.mean(i) && !probes.isLeftOut(i)) {
                 boolean sliced = estimates.isSliced(i);

@@ -69,6 +69,32 @@ class CallEstimateTest {
         assertThat(estimate.unseen()).isCloseTo(0.1, within(1e-9));
     }
 
+    /// The thread has stopped it after 2 ms of a burst.
+    @Test
+    void shouldGuessTheCallsAfterAStopFromTheTimeBeforeIt() {
+        CallEstimate estimate = new CallEstimate(5e9);
+        estimate.addExact(10_000, 2e6);
+        estimate.addStop(10_000, 2e6, 4e6);
+
+        assertThat(estimate.calls()).isCloseTo(30_000, within(1.0));
+        assertThat(Math.sqrt(estimate.variance()) * Confidence.QUANTILE_95).isCloseTo(20_000, within(1.0));
+    }
+
+    /// It is called in the same short burst each second, and no slice meets another one.
+    @Test
+    void shouldBoundBurstsThatNoSliceMetByTheRateOfTheOneThatWasCounted() {
+        CallEstimate estimate = new CallEstimate(0);
+        estimate.addExact(0, 1e9);
+        estimate.addExact(20_000, 10e6);
+        estimate.startSlices(Double.NaN);
+        for (int i = 0; i < 40; i++) {
+            estimate.addSlices(LOOK, 0, 5, IN_SLICES, 0);
+        }
+
+        double bursts = 40 * LOOK / 1e9;
+        assertThat(Math.sqrt(estimate.variance()) * Confidence.QUANTILE_95).isGreaterThan(20_000 * bursts);
+    }
+
     @Test
     void shouldKnowNothingOfAFunctionThatWasNeverSeen() {
         CallEstimate estimate = new CallEstimate(0);
