@@ -64,7 +64,8 @@ class SlicePolicyTest {
                         double part = (SlicePolicy.SETTLING_NANOS + slicing.lengthNanos()) / slicing.periodNanos();
                         double on = part * slicing.step() / slicing.functions().length;
                         counting += on * load(rates, slicing) + (slicing.timed() ? part * SlicePolicy.TIMING_PART : 0);
-                        switching += (WAKING + slicing.step() * SWITCHING) / slicing.periodNanos();
+                        int wakings = slicing.timed() ? SlicePolicy.TIME_WAKINGS : SlicePolicy.COUNT_WAKINGS;
+                        switching += (wakings * WAKING + slicing.step() * SWITCHING) / slicing.periodNanos();
                     }
                 }
                 assertThat(counting)
