@@ -18,8 +18,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.mdlagent.runtime.Dist;
 
 /// `mdl collect slow`: requests of 20 µs in two threads, some of which take 30 ms more. These are known, so each must
-/// be
-/// kept, however loaded the machine is; others may be slow, too, because they wait for a processor.
+/// be kept, however loaded the machine is; others may be slow, too, because they wait for a processor.
 class SlowIT {
     private static final int THREADS = 2;
     private static final int SLOW = 12;
@@ -42,6 +41,18 @@ class SlowIT {
         return collect(flags, options, "8 sleep, 8 wait, 8 compute", THREADS + "", "1200", 1200 / SLOW + "", "30");
     }
 
+    /// Runs `mdl collect slow`, which must succeed.
+    ///
+    /// @param options   of the agent
+    /// @param arguments of the command
+    private Dist.Outcome run(Path session, String options, List<String> arguments) throws Exception {
+        List<String> command = new ArrayList<>(List.of(Dist.mdl(), "collect", "slow", "-o", session.toString()));
+        command.addAll(arguments);
+        Dist.Outcome outcome = Dist.run(directory, Map.of("MDL_OPTIONS", options), command);
+        assertThat(outcome.status()).as(outcome.err()).isZero();
+        return outcome;
+    }
+
     /// Collects calls of 10 ms and more.
     ///
     /// @param told      how the output of the program begins
@@ -49,19 +60,9 @@ class SlowIT {
     private JsonNode collect(String flags, String options, String told, String... arguments) throws Exception {
         Path program = Dist.compile(directory, "slow_requests", flags);
         Path session = directory.resolve("session");
-        List<String> command = new ArrayList<>(List.of(
-                Dist.mdl(),
-                "collect",
-                "slow",
-                "--threshold",
-                "10ms",
-                "-o",
-                session.toString(),
-                "--",
-                program.toString()));
-        command.addAll(List.of(arguments));
-        Dist.Outcome outcome = Dist.run(directory, Map.of("MDL_OPTIONS", options), command);
-        assertThat(outcome.status()).as(outcome.err()).isZero();
+        List<String> slow = new ArrayList<>(List.of("--threshold", "10ms", "--", program.toString()));
+        slow.addAll(List.of(arguments));
+        Dist.Outcome outcome = run(session, options, slow);
         assertThat(outcome.text()).startsWith(told);
         JsonNode report = Dist.report(directory, session);
         flatten(report.get("slow").get("calls"), all);
@@ -129,7 +130,7 @@ class SlowIT {
         Path trace = directory.resolve("trace.json");
         try {
             if (attached) {
-                attach(process.pid(), session);
+                run(session, "exact=*", List.of("--threshold", "10ms", "--pid", process.pid() + ""));
             }
             Dist.await("a slow call", () -> {
                 JsonNode report = Dist.reportOrNull(directory, session);
@@ -150,44 +151,12 @@ class SlowIT {
         assertThat(events.findValues("waited, ms")).isNotEmpty();
     }
 
-    private void attach(long pid, Path session) throws Exception {
-        Dist.Outcome outcome = Dist.run(
-                directory,
-                Map.of("MDL_OPTIONS", "exact=*"),
-                List.of(
-                        Dist.mdl(),
-                        "collect",
-                        "slow",
-                        "--threshold",
-                        "10ms",
-                        "-o",
-                        session.toString(),
-                        "--pid",
-                        pid + ""));
-        assertThat(outcome.status()).as(outcome.err()).isZero();
-    }
-
     /// A function's p99.9 is known a second after its 10,000th call, or when the agent next has a processor.
     @Test
     void shouldKeepCallsBeyondTheirFunctionsOwnPercentile() throws Exception {
         Path program = Dist.compile(directory, "slow_requests", "-O2");
         Path session = directory.resolve("session");
-        Dist.Outcome outcome = Dist.run(
-                directory,
-                Map.of("MDL_OPTIONS", "exact=*"),
-                List.of(
-                        Dist.mdl(),
-                        "collect",
-                        "slow",
-                        "-o",
-                        session.toString(),
-                        "--",
-                        program.toString(),
-                        "1",
-                        "300000",
-                        "10000",
-                        "30"));
-        assertThat(outcome.status()).as(outcome.err()).isZero();
+        run(session, "exact=*", List.of("--", program.toString(), "1", "300000", "10000", "30"));
         JsonNode slow = Dist.report(directory, session).get("slow");
         flatten(slow.get("calls"), all);
 
