@@ -11,8 +11,8 @@
 /* libc's syscall(), bypassing the wrapper in agent/syscall.c. */
 long raw_syscall(long number, ...);
 
-/* The soft limit as the kernel has it, RLIM_INFINITY if there is none. process/limits.c may keep it above the one that the
- * program has set. */
+/* The kernel's soft limit; RLIM_INFINITY means no limit. It can be higher than the limit that the program has set
+ * (process/limits.c). */
 uint64_t kernel_limit(int resource);
 
 uint64_t clock_nanos(clockid_t clock);

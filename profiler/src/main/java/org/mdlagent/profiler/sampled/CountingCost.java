@@ -8,10 +8,9 @@ import org.mdlagent.profiler.figures.ProbeCost;
 /// Calls are priced by their rate in the slices themselves: a function that is called in bursts is in the caches then,
 /// however rare its calls are on average.
 final class CountingCost {
-    /// By how much counting a call may take longer than predicted, in ticks, and the distance of a function's calls
-    /// below
-    /// which it may: then each count waits for the last one's store. In a loop of an empty function it took 6 to 10
-    /// ticks, and 13 with hooks or a busy neighbour on the processor; the prediction is 6.
+    /// By how much counting a call may take longer than predicted, in ticks, where a function's calls are less than
+    /// [#DENSE_TICKS] apart: then each count waits for the last one's store. In a loop of an empty function it
+    /// took 6 to 10 ticks, and 13 with hooks or a busy neighbour on the processor; the prediction is 6.
     private static final double DOUBTFUL_TICKS = 7.5;
 
     private static final double DENSE_TICKS = 30;

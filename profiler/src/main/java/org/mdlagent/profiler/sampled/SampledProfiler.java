@@ -359,9 +359,8 @@ public final class SampledProfiler implements Collector {
         changes.arm();
     }
 
-    /// Slices functions that have left their tiers from now on, and switches them off. Until then all of their calls
-    /// were
-    /// counted: they are not those of slices.
+    /// Switches off functions that have left their tiers, and slices them from now on. Calls so far were all counted:
+    /// they are not those of slices.
     ///
     /// @param rate calls per nanosecond, NaN if unknown
     private void startSlices(List<Integer> functions, IntToDoubleFunction rate) {
